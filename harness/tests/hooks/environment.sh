@@ -1,0 +1,5 @@
+#!/bin/sh
+# Prints its environment and its working folder.
+# Finding: none.
+env
+pwd
