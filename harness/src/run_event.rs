@@ -9,6 +9,7 @@ use crate::observation::Observation;
 
 /// One thing that happened in a run.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "events are handed on one at a time, never kept in bulk")]
 pub enum RunEvent {
     /// First event of every run.
     RunStarted(RunHeader),

@@ -1,0 +1,6 @@
+//! One file a command.
+
+pub mod golden;
+pub mod report;
+pub mod run;
+pub mod schema;

@@ -1,0 +1,87 @@
+//! How a command fails: a mistake of the user's, or a fault of hookbench, each with its exit code.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::exit_code::ExitCode;
+use crate::gate::GateFault;
+use crate::problem::{Problem, Problems, Source};
+use crate::record::RecordFault;
+use crate::replay::Stop;
+
+/// A command that could not do its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something that the user can mend.
+    Usage(Problems),
+    /// Something that the user cannot.
+    Internal(String),
+}
+
+impl Failure {
+    /// The process's exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Usage(_) => ExitCode::Usage,
+            Failure::Internal(_) => ExitCode::Internal,
+        }
+    }
+
+    /// A mistake about one file or word.
+    pub fn usage(path: impl Into<PathBuf>, message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        Problem::file(path, message, remedy).into()
+    }
+
+    /// The mistakes of a file of gates.
+    pub fn gates(text: &str, faults: Vec<GateFault>) -> Failure {
+        let problems = faults
+            .into_iter()
+            .map(|fault| Source::new(fault.file, text).problem(fault.span, fault.message, fault.remedy))
+            .collect();
+        match Problems::check(problems) {
+            Err(problems) => Failure::Usage(problems),
+            Ok(()) => Failure::Internal("a file of gates was refused without a reason".to_owned()),
+        }
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        Failure::Usage(problem.into())
+    }
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Failure {
+        Failure::Usage(problems)
+    }
+}
+
+impl From<RecordFault> for Failure {
+    fn from(fault: RecordFault) -> Failure {
+        Failure::usage("saved run", fault.to_string(), fault.remedy())
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        match stop {
+            Stop::Problem(problem) => problem.into(),
+            Stop::Io(error) => Failure::Internal(format!("the replay machinery failed: {error}")),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(problems) => {
+                for problem in problems.iter() {
+                    write!(out, "error: {problem}\n  help: {}\n", problem.remedy())?;
+                }
+                Ok(())
+            }
+            Failure::Internal(message) => write!(out, "internal error: {message}"),
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The figures of a run as `summary.json`: for dashboards and scripts, not for reading a run back.
+//!
+//! Times are whole microseconds, ratios and shares have at most six decimals, and a percentile that the samples
+//! cannot name is absent with the needed count beside it. Histograms are lists of bucket and count, so that
+//! files of several runs add without loss.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::wire::{WireGate, WireVerdict};
+use crate::exit_code::ExitCode;
+use crate::latency::{CONFIDENCE, Contention, Distribution, Quantile, contention, needed};
+use crate::quality::{MIN_GRADE, Measure};
+use crate::run_event::Verdict;
+use crate::summary::{Budget, BudgetMeasure, Clock, ScenarioState, StepSummary, Summary, Timing, mean_over_steps};
+
+/// Name of the format.
+const FORMAT: &str = "hookbench-summary";
+/// Major version. History: 1, the first.
+const MAJOR: u32 = 1;
+/// Minor version. History: 1.0, the first.
+const MINOR: u32 = 0;
+
+/// Measures of retrieval that every summary shows, when steps have labels.
+const MEASURES: [Measure; 7] = [
+    Measure::Precision(5),
+    Measure::Recall(5),
+    Measure::ReciprocalRank(10),
+    Measure::Ndcg(10),
+    Measure::Hit(5),
+    Measure::Abstain,
+    Measure::BytePrecision,
+];
+
+/// The whole file.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryFile {
+    /// Always `hookbench-summary`.
+    format: String,
+    major: u32,
+    minor: u32,
+    /// Answer to the whole run.
+    verdict: WireVerdict,
+    /// Exit code of the run without `--strict`.
+    exit_code: u8,
+    /// False for an interrupted run.
+    complete: bool,
+    run: Option<RunFile>,
+    contention: ContentionFile,
+    n_calls: u64,
+    scenarios: Vec<ScenarioFile>,
+    floor: FloorFile,
+    events: Vec<EventFile>,
+    retrieval: Vec<RetrievalFile>,
+    gates: Vec<WireGate>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct RunFile {
+    hookbench_version: String,
+    hook_command: String,
+    host_version: String,
+    repeat: u32,
+    seed: u64,
+    machine: String,
+}
+
+/// Whether the machine was steady.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum ContentionFile {
+    Quiet,
+    Contended,
+    Unknown,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum StateFile {
+    Pass,
+    Fail,
+    Incomplete,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct ScenarioFile {
+    name: String,
+    state: StateFile,
+    n_rounds: u32,
+    steps: Vec<StepFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct StepFile {
+    name: String,
+    host_event: String,
+    tags: Vec<String>,
+    n_calls: u64,
+    passed: bool,
+    flaky: bool,
+    findings: Vec<FindingFile>,
+    /// Largest delivered text in UTF-16 code units.
+    max_injected_utf16: u64,
+    /// Largest delivered text in bytes.
+    max_injected_bytes: u64,
+    wall: LatencyFile,
+    exit: LatencyFile,
+    cpu: LatencyFile,
+    wall_ratio_to_floor: Option<f64>,
+    cpu_ratio_to_floor: Option<f64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct FindingFile {
+    kind: String,
+    n_calls: u32,
+    first_round: u32,
+    message: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct FloorFile {
+    wall: LatencyFile,
+    cpu: LatencyFile,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct EventFile {
+    name: String,
+    n_calls: u64,
+    wall: LatencyFile,
+    exit: LatencyFile,
+    cpu: LatencyFile,
+    /// Median over calls of wall by the no-op's wall of the same round.
+    wall_ratio_to_floor: Option<f64>,
+    /// Median over calls of CPU by the no-op's CPU of the same round.
+    cpu_ratio_to_floor: Option<f64>,
+    /// Calls whose CPU figure may be too low.
+    n_cpu_partial: u64,
+    peak_memory_bytes: Option<u64>,
+    /// Size of the launcher: a peak no larger than this says only "at most".
+    memory_floor_bytes: Option<u64>,
+    wall_histogram: Vec<BucketFile>,
+    exit_histogram: Vec<BucketFile>,
+    cpu_histogram: Vec<BucketFile>,
+    injected: InjectedFile,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct BucketFile {
+    /// Highest value of the bucket.
+    up_to_us: u64,
+    count: u64,
+}
+
+/// A percentile is absent when `count` is below the number needed for it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct LatencyFile {
+    count: u64,
+    min_us: Option<u64>,
+    p50_us: Option<u64>,
+    p90_us: Option<u64>,
+    p95_us: Option<u64>,
+    p99_us: Option<u64>,
+    max_us: Option<u64>,
+    /// The smallest count that would name the next percentile; absent when all are named.
+    next_percentile_needs: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct InjectedFile {
+    max_utf16: u64,
+    max_bytes: u64,
+    /// One token for every four bytes begun.
+    max_tokens_est: u64,
+    /// Largest total of one round.
+    round_sum_utf16: u64,
+    /// Largest total of one round.
+    round_sum_bytes: u64,
+    n_truncated: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct RetrievalFile {
+    /// Name as in gates, such as `recall@5`.
+    measure: String,
+    mean: f64,
+    n_steps: u64,
+}
+
+/// JSON Schema of `summary.json`.
+pub fn summary_schema() -> schemars::Schema {
+    schemars::schema_for!(SummaryFile)
+}
+
+impl SummaryFile {
+    /// The file of a summary.
+    pub fn of(summary: &Summary) -> SummaryFile {
+        let exit_code = ExitCode::from(summary);
+        SummaryFile {
+            format: FORMAT.to_owned(),
+            major: MAJOR,
+            minor: MINOR,
+            verdict: exit_code.verdict(summary).into(),
+            exit_code: exit_code.code(),
+            complete: summary.complete(),
+            run: summary.header().map(|header| RunFile {
+                hookbench_version: header.hookbench_version.clone(),
+                hook_command: header.hook_command.clone(),
+                host_version: header.host_version.clone(),
+                repeat: header.repeat,
+                seed: header.seed,
+                machine: header.machine.clone(),
+            }),
+            contention: match contention(&summary.floors().wall()) {
+                Contention::Quiet => ContentionFile::Quiet,
+                Contention::Contended { .. } => ContentionFile::Contended,
+                Contention::Unknown { .. } => ContentionFile::Unknown,
+            },
+            n_calls: summary.n_calls() as u64,
+            scenarios: summary
+                .scenarios()
+                .iter()
+                .map(|scenario| ScenarioFile {
+                    name: scenario.name.to_owned(),
+                    state: match scenario.state {
+                        ScenarioState::Pass => StateFile::Pass,
+                        ScenarioState::Fail => StateFile::Fail,
+                        ScenarioState::Incomplete => StateFile::Incomplete,
+                    },
+                    n_rounds: scenario.n_rounds,
+                    steps: scenario.steps.iter().map(|step| step_file(step, summary)).collect(),
+                })
+                .collect(),
+            floor: FloorFile {
+                wall: latency_file(&summary.floors().wall()),
+                cpu: latency_file(&summary.floors().cpu()),
+            },
+            events: summary.events().into_iter().map(|event| event_file(event, summary)).collect(),
+            retrieval: MEASURES
+                .into_iter()
+                .filter_map(|measure| {
+                    let mean = mean_over_steps(summary.steps(), measure, MIN_GRADE)?;
+                    Some(RetrievalFile { measure: measure.to_string(), mean: six(mean.mean), n_steps: mean.n })
+                })
+                .collect(),
+            gates: summary.gates().iter().map(WireGate::of).collect(),
+        }
+    }
+
+    /// Reads a file's text.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what to do.
+    pub fn parse(text: &str) -> Result<SummaryFile, String> {
+        let file: SummaryFile =
+            serde_json::from_str(text).map_err(|error| format!("not a summary of a run: {error}"))?;
+        if file.format != FORMAT {
+            return Err(format!("the format is `{}`, not `{FORMAT}`", file.format));
+        }
+        if file.major > MAJOR {
+            return Err(format!("format version {}.x is newer than {MAJOR}.x: update hookbench", file.major));
+        }
+        Ok(file)
+    }
+
+    /// The text of the file, with a newline at its end.
+    pub fn to_text(&self) -> String {
+        // Serialising plain structs of strings and finite numbers into memory cannot fail.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The answer to the whole run.
+    pub fn verdict(&self) -> Verdict {
+        match self.verdict {
+            WireVerdict::Pass => Verdict::Pass,
+            WireVerdict::Fail => Verdict::Fail,
+            WireVerdict::Inconclusive => Verdict::Inconclusive,
+            WireVerdict::Skipped => Verdict::Skipped,
+        }
+    }
+}
+
+fn step_file(step: &StepSummary, summary: &Summary) -> StepFile {
+    let timing = Timing::of([step], summary.floors());
+    StepFile {
+        name: step.step.clone(),
+        host_event: step.event.clone(),
+        tags: step.tags.clone(),
+        n_calls: step.calls().len() as u64,
+        passed: step.passed(),
+        flaky: step.flaky(),
+        findings: step
+            .findings()
+            .iter()
+            .map(|(kind, tally)| FindingFile {
+                kind: kind.name().to_owned(),
+                n_calls: tally.n_calls,
+                first_round: tally.first_round,
+                message: tally.message.clone(),
+            })
+            .collect(),
+        max_injected_utf16: Budget::of([step], BudgetMeasure::Utf16).max().unwrap_or(0),
+        max_injected_bytes: Budget::of([step], BudgetMeasure::Bytes).max().unwrap_or(0),
+        wall: latency_file(&timing.wall),
+        exit: latency_file(&timing.exit),
+        cpu: latency_file(&timing.cpu),
+        wall_ratio_to_floor: timing.median_ratio(Clock::Wall).map(six),
+        cpu_ratio_to_floor: timing.median_ratio(Clock::Cpu).map(six),
+    }
+}
+
+fn event_file(event: &str, summary: &Summary) -> EventFile {
+    let steps = || summary.steps_of_event(event);
+    let timing = Timing::of(steps(), summary.floors());
+    let budget = |measure| Budget::of(steps(), measure);
+    let (utf16, bytes) = (budget(BudgetMeasure::Utf16), budget(BudgetMeasure::Bytes));
+    let calls = || steps().flat_map(StepSummary::calls);
+    EventFile {
+        name: event.to_owned(),
+        n_calls: calls().count() as u64,
+        wall: latency_file(&timing.wall),
+        exit: latency_file(&timing.exit),
+        cpu: latency_file(&timing.cpu),
+        wall_ratio_to_floor: timing.median_ratio(Clock::Wall).map(six),
+        cpu_ratio_to_floor: timing.median_ratio(Clock::Cpu).map(six),
+        n_cpu_partial: timing.n_cpu_partial,
+        peak_memory_bytes: timing.peak_memory_bytes,
+        memory_floor_bytes: timing.memory_floor_bytes,
+        wall_histogram: buckets(&timing.wall),
+        exit_histogram: buckets(&timing.exit),
+        cpu_histogram: buckets(&timing.cpu),
+        injected: InjectedFile {
+            max_utf16: utf16.max().unwrap_or(0),
+            max_bytes: bytes.max().unwrap_or(0),
+            max_tokens_est: budget(BudgetMeasure::TokensEst).max().unwrap_or(0),
+            round_sum_utf16: utf16.round_sum,
+            round_sum_bytes: bytes.round_sum,
+            n_truncated: calls().filter(|call| call.truncated).count() as u64,
+        },
+    }
+}
+
+fn buckets(distribution: &Distribution) -> Vec<BucketFile> {
+    distribution.buckets().map(|(up_to_us, count)| BucketFile { up_to_us, count }).collect()
+}
+
+fn latency_file(distribution: &Distribution) -> LatencyFile {
+    let us = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let percentile = |quantile| distribution.percentile(quantile).value().map(us);
+    let all = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99];
+    LatencyFile {
+        count: distribution.count(),
+        min_us: distribution.min().map(us),
+        p50_us: percentile(Quantile::P50),
+        p90_us: percentile(Quantile::P90),
+        p95_us: percentile(Quantile::P95),
+        p99_us: percentile(Quantile::P99),
+        max_us: distribution.max().map(us),
+        next_percentile_needs: all
+            .into_iter()
+            .map(|quantile| needed(quantile, CONFIDENCE))
+            .find(|need| distribution.count() < *need),
+    }
+}
+
+/// A ratio or share with at most six decimals: short enough that every reader of JSON gives the same number.
+fn six(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}

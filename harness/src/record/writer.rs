@@ -1,0 +1,82 @@
+//! Writes a saved run, one line per event, each handed to the operating system as it is made.
+//!
+//! A run that dies leaves every event up to its death. Nothing is ever overwritten. The summary is written
+//! whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::fault::RecordFault;
+use super::summary_file::SummaryFile;
+use super::wire::{FORMAT, MAJOR, MINOR, WireEvent, WireHeader};
+use super::{EVENTS_FILE, SUMMARY_FILE};
+use crate::run_event::RunEvent;
+use crate::summary::Summary;
+
+/// Most bytes of each captured stream that a saved run keeps.
+pub const MAX_STREAM_BYTES: usize = 64 * 1024;
+
+/// A saved run that is being written.
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: PathBuf,
+    events: File,
+}
+
+impl RunWriter {
+    /// Starts a saved run in a folder, which is made when absent.
+    ///
+    /// # Errors
+    /// [`RecordFault::Occupied`] when the folder holds a run already; [`RecordFault::Io`] from the file system.
+    pub fn create(folder: &Path) -> Result<RunWriter, RecordFault> {
+        fs::create_dir_all(folder).map_err(io_fault(folder))?;
+        let path = folder.join(EVENTS_FILE);
+        let events = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(events) => events,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(RecordFault::Occupied { path: folder.to_owned() });
+            }
+            Err(source) => return Err(RecordFault::Io { path, source }),
+        };
+        let mut writer = RunWriter { folder: folder.to_owned(), events };
+        writer.write_line(&WireHeader { format: FORMAT.to_owned(), major: MAJOR, minor: MINOR })?;
+        Ok(writer)
+    }
+
+    /// Appends one event.
+    ///
+    /// # Errors
+    /// [`RecordFault::Io`] from the file system.
+    pub fn write(&mut self, event: &RunEvent) -> Result<(), RecordFault> {
+        self.write_line(&WireEvent::of(event, MAX_STREAM_BYTES))
+    }
+
+    fn write_line(&mut self, line: &impl Serialize) -> Result<(), RecordFault> {
+        let path = || self.folder.join(EVENTS_FILE);
+        let mut bytes =
+            serde_json::to_vec(line).map_err(|error| RecordFault::Io { path: path(), source: error.into() })?;
+        bytes.push(b'\n');
+        // One write per line and no buffer in between: a torn line can only be the last.
+        self.events.write_all(&bytes).map_err(|source| RecordFault::Io { path: path(), source })
+    }
+
+    /// Writes the summary beside the events and ends the saved run.
+    ///
+    /// # Errors
+    /// [`RecordFault::Io`] from the file system.
+    pub fn finish(self, summary: &Summary) -> Result<(), RecordFault> {
+        self.events.sync_data().map_err(io_fault(&self.folder.join(EVENTS_FILE)))?;
+        let path = self.folder.join(SUMMARY_FILE);
+        let partial = self.folder.join(format!("{SUMMARY_FILE}.partial"));
+        fs::write(&partial, SummaryFile::of(summary).to_text()).map_err(io_fault(&partial))?;
+        fs::rename(&partial, &path).map_err(io_fault(&path))
+    }
+}
+
+fn io_fault(path: &Path) -> impl FnOnce(io::Error) -> RecordFault {
+    let path = path.to_owned();
+    move |source| RecordFault::Io { path, source }
+}
