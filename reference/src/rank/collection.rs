@@ -1,0 +1,186 @@
+//! A whole labelled collection in memory: one index a project, as the hook keeps one store a project.
+//!
+//! Answers queries the way a recall does (same query, scores, gate and packing) but for what a collection does not
+//! have: a session that was shown things before, and a repository to compare revisions with. The same files give
+//! the same answers. Routing over other routing's output, files and printing are not here.
+
+use std::collections::BTreeMap;
+
+use crate::config::Config;
+use crate::corpus::{CorpusError, CorpusQuery, Records};
+use crate::document::{Evidence, SourceDocument};
+use crate::excerpt::excerpt;
+use crate::pack::{Item, pack};
+use crate::query::{Query, QueryContext};
+use crate::rank::gate::Gate;
+use crate::rank::memory::MemoryIndex;
+use crate::rank::profiles::{MemoryProfiles, ProfilesBuilder};
+use crate::rank::score::{Hit, rank};
+use crate::rank::supersede::superseded;
+use crate::rank::weights::Weights;
+use crate::revision::{Head, RevisionStatus};
+use crate::route::Strategy;
+
+/// Hits that routing by the best document looks at.
+const ROUTED_HITS: usize = 200;
+/// Hits that the gate looks at.
+const GATED_HITS: usize = 20;
+
+/// Which segments are looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Routing {
+    /// All of them.
+    AllSegments,
+    /// Those of the best documents.
+    BestDocument,
+    /// Those that a strategy picks by their profiles.
+    Profiles(Strategy),
+}
+
+impl Routing {
+    /// Routing by its name on the command line: `all-segments`, `bm25-max` or a strategy's name.
+    pub fn parse(name: &str) -> Option<Routing> {
+        match name {
+            "all-segments" => Some(Routing::AllSegments),
+            "bm25-max" => Some(Routing::BestDocument),
+            other => Strategy::parse(other).map(Routing::Profiles),
+        }
+    }
+
+    /// All names that [`Routing::parse`] knows.
+    pub fn names() -> Vec<&'static str> {
+        ["all-segments", "bm25-max"].into_iter().chain(Strategy::ALL.map(Strategy::name)).collect()
+    }
+}
+
+/// How a collection is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Method {
+    /// Scoring.
+    pub weights: Weights,
+    /// Decisions.
+    pub gate: Gate,
+    /// Which segments.
+    pub routing: Routing,
+    /// How many of them.
+    pub top_n: usize,
+    /// Ranked records a query.
+    pub depth: usize,
+}
+
+/// What a query got.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// Ids with scores, best first.
+    pub ranked: Vec<(String, f32)>,
+    /// Ids that would be injected, best first.
+    pub injected: Vec<String>,
+    /// UTF-8 bytes of the text that would be injected.
+    pub bytes: usize,
+}
+
+/// All projects of a collection.
+pub struct Collection {
+    projects: BTreeMap<String, Project>,
+}
+
+#[derive(Default)]
+struct Project {
+    index: MemoryIndex,
+    profiles: Option<MemoryProfiles>,
+    /// By document number, without evidence.
+    documents: Vec<SourceDocument>,
+}
+
+impl Collection {
+    /// Reads all records. Profiles are made only when `method` routes by them.
+    pub fn read(records: Records, method: &Method) -> Result<Collection, CorpusError> {
+        let with_profiles = matches!(method.routing, Routing::Profiles(_));
+        let mut projects: BTreeMap<String, (Project, ProfilesBuilder)> = BTreeMap::new();
+        for document in records {
+            let mut document = document?;
+            let (project, profiles) = projects.entry(document.filter("project").to_owned()).or_default();
+            let number = project.index.add(&document);
+            if with_profiles {
+                profiles.add(project.index.segment(number), &document);
+            }
+            document.evidence = Evidence::default();
+            project.documents.push(document);
+        }
+        let finished = projects.into_iter().map(|(name, (project, profiles))| {
+            let profiles = with_profiles.then(|| profiles.finish());
+            (name, Project { profiles, ..project })
+        });
+        Ok(Collection { projects: finished.collect() })
+    }
+
+    /// Answers one query from its project; a query without a project asks the only one there is.
+    pub fn answer(&self, asked: &CorpusQuery, method: &Method, config: &Config) -> Outcome {
+        let only = self.projects.values().next().filter(|_| self.projects.len() == 1 && asked.project.is_empty());
+        let Some(project) = self.projects.get(&asked.project).or(only) else { return Outcome::default() };
+        let root = asked.payload.get("cwd").and_then(|cwd| cwd.as_str()).unwrap_or("");
+        let context = QueryContext { root, ..QueryContext::default() };
+        let Some(query) = Query::from_value(&asked.payload, &context) else { return Outcome::default() };
+        let hits = project.hits(&query, method);
+        let chosen = method.gate.select(&project.index, hits.get(..GATED_HITS.min(hits.len())).unwrap_or(&hits));
+        let (injected, bytes) = project.packed(&chosen, &query, budget(asked, config), config);
+        let named = |hit: &Hit| (project.index.doc_id(hit.document).to_owned(), hit.score);
+        Outcome { ranked: hits.iter().take(method.depth).map(named).collect(), injected, bytes }
+    }
+}
+
+impl Project {
+    fn hits(&self, query: &Query, method: &Method) -> Vec<Hit> {
+        let depth = method.depth.max(GATED_HITS);
+        let within = |segments: &[u32], depth| {
+            rank(&self.index, query, &method.weights, &|segment| segments.contains(&segment), depth).hits
+        };
+        match (method.routing, &self.profiles) {
+            (Routing::Profiles(strategy), Some(profiles)) => {
+                let terms: Vec<String> = query.terms.iter().map(|term| term.text.clone()).collect();
+                let routes = strategy.route(&terms, profiles, method.top_n);
+                let segments: Vec<u32> = routes.iter().map(|route| route.segment).collect();
+                within(&segments, depth)
+            }
+            (Routing::BestDocument, _) => {
+                let mut segments: Vec<u32> = Vec::new();
+                for hit in rank(&self.index, query, &method.weights, &|_| true, ROUTED_HITS).hits {
+                    if segments.len() < method.top_n && !segments.contains(&hit.segment) {
+                        segments.push(hit.segment);
+                    }
+                }
+                within(&segments, depth)
+            }
+            _ => rank(&self.index, query, &method.weights, &|_| true, depth).hits,
+        }
+    }
+
+    /// Ids and bytes of the text that the budget lets through.
+    fn packed(&self, chosen: &[Hit], query: &Query, budget: usize, config: &Config) -> (Vec<String>, usize) {
+        let terms: Vec<String> = query.terms.iter().map(|term| term.text.clone()).collect();
+        let documents: Vec<&SourceDocument> =
+            chosen.iter().filter_map(|hit| self.documents.get(hit.document as usize)).collect();
+        let items: Vec<Item> = documents
+            .iter()
+            .zip(superseded(&documents))
+            .filter(|(_, is_old)| !is_old)
+            .map(|(document, _)| Item {
+                document: (*document).clone(),
+                status: RevisionStatus::Unknown,
+                excerpt: excerpt(document, &terms, config.recall.excerpt_lines, config.recall.excerpt_bytes),
+            })
+            .collect();
+        let packed = if items.is_empty() { None } else { pack(&items, &Head::default(), budget) };
+        packed.map_or_else(Default::default, |packed| (packed.ids, packed.text.len()))
+    }
+}
+
+fn budget(asked: &CorpusQuery, config: &Config) -> usize {
+    match asked.payload.get("hook_event_name").and_then(|name| name.as_str()) {
+        Some("PreToolUse") => config.budgets.pre_tool_use,
+        Some("PostToolUse") => config.budgets.post_tool_use,
+        Some("SubagentStart") => config.budgets.subagent_start,
+        Some("UserPromptExpansion") => config.budgets.user_prompt_expansion,
+        _ => config.budgets.user_prompt_submit,
+    }
+}
