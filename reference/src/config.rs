@@ -152,8 +152,8 @@ impl Default for Config {
                 max_items: 3,
                 excerpt_bytes: 800,
                 excerpt_lines: 3,
-                strategy: "local-distinctiveness".to_owned(),
-                query_top_n: 3,
+                strategy: "bm25-max".to_owned(),
+                query_top_n: 5,
                 threshold: None,
             },
             capture: Capture {

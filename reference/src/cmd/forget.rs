@@ -61,7 +61,7 @@ pub fn forget(args: &ForgetArgs, environment: &Environment, out: &mut dyn Write)
         documents().filter(|d| d.timestamp_ms.is_some_and(|at| at < limit)).map(|d| d.doc_id).collect()
     } else if let Some(text) = &args.query {
         let words: Vec<String> = Query::from_text(text).terms.into_iter().map(|term| term.text).collect();
-        let query = store::Query::new(Query::from_text(text), usize::from(u16::MAX));
+        let query = store::Query::text(text, usize::from(u16::MAX));
         let holds_all = |content: &str| {
             let tokens = crate::analyze::tokens(content);
             words.iter().all(|word| tokens.contains(word))

@@ -12,10 +12,11 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::corpus::{self, CorpusError, CorpusQuery, Records};
-use crate::rank::collection::{Collection, Method, Outcome, Routing};
+use crate::rank::collection::{Collection, Method, Outcome};
 use crate::rank::gate::Gate;
 use crate::rank::quality::{Answer, Judgements, table, tally};
 use crate::rank::weights::Weights;
+use crate::route::Routing;
 
 /// Rank the memories of a labelled collection for queries, as a TREC run on stdout
 #[derive(Debug, Clone, clap::Args)]
@@ -115,7 +116,7 @@ pub fn run(args: &RankArgs, stdin: Box<dyn BufRead>, out: &mut dyn Write) -> Res
 
 fn method(args: &RankArgs) -> Result<Method, RankError> {
     let routing = Routing::parse(&args.strategy)
-        .ok_or_else(|| RankError::Strategy { name: args.strategy.clone(), known: Routing::names().join(", ") })?;
+        .ok_or_else(|| RankError::Strategy { name: args.strategy.clone(), known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", ") })?;
     let config = Config::default();
     let built_in = Gate::default();
     Ok(Method {

@@ -19,39 +19,12 @@ use crate::rank::score::{Hit, rank};
 use crate::rank::supersede::superseded;
 use crate::rank::weights::Weights;
 use crate::revision::{Head, RevisionStatus};
-use crate::route::Strategy;
+use crate::route::Routing;
 
 /// Hits that routing by the best document looks at.
 const ROUTED_HITS: usize = 200;
 /// Hits that the gate looks at.
 const GATED_HITS: usize = 20;
-
-/// Which segments are looked into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Routing {
-    /// All of them.
-    AllSegments,
-    /// Those of the best documents.
-    BestDocument,
-    /// Those that a strategy picks by their profiles.
-    Profiles(Strategy),
-}
-
-impl Routing {
-    /// Routing by its name on the command line: `all-segments`, `bm25-max` or a strategy's name.
-    pub fn parse(name: &str) -> Option<Routing> {
-        match name {
-            "all-segments" => Some(Routing::AllSegments),
-            "bm25-max" => Some(Routing::BestDocument),
-            other => Strategy::parse(other).map(Routing::Profiles),
-        }
-    }
-
-    /// All names that [`Routing::parse`] knows.
-    pub fn names() -> Vec<&'static str> {
-        ["all-segments", "bm25-max"].into_iter().chain(Strategy::ALL.map(Strategy::name)).collect()
-    }
-}
 
 /// How a collection is asked.
 #[derive(Debug, Clone, PartialEq)]
