@@ -19,6 +19,9 @@ use crate::frame::plain;
 use crate::redact::clean;
 use crate::revision::{digest_file, is_dirty, remember_ancestors};
 use crate::session::prune::prune;
+use crate::store::error::AppendError;
+use crate::store::spool::spool;
+use crate::store::wire::Op;
 use crate::store::{FoldPolicy, Removal, Writer, fold};
 use crate::timings::Timings;
 use crate::transcript::tail;
@@ -42,15 +45,8 @@ pub fn remember(call: &Call<'_>, timings: &mut Timings) -> Result<(), String> {
     timings.mark("session");
     let captured = gather(call, trigger, &state);
     timings.mark("capture");
-    let mut fold_is_due = false;
-    if !captured.ops.is_empty() {
-        let mut writer = Writer::open(&call.project.store, call.deadline).map_err(|error| error.to_string())?;
-        fold_is_due = FoldPolicy::default().is_due(writer.snapshot().condition());
-        for op in captured.ops {
-            apply(call, &mut writer, op)?;
-        }
-        timings.mark("append");
-    }
+    let fold_is_due = !captured.ops.is_empty() && make_durable(call, captured.ops)?;
+    timings.mark("append");
     if !captured.notes.is_empty() && !call.session.note(&captured.notes) {
         return Err("session state cannot be written; the turn may be captured again under the same id".to_owned());
     }
@@ -117,18 +113,34 @@ fn clean_captured(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Makes one change durable.
-fn apply(call: &Call<'_>, writer: &mut Writer, op: StoreOp) -> Result<(), String> {
-    match op {
-        StoreOp::Put { document, written } => {
-            let document = with_provenance(call, document, &written);
-            writer.upsert([document], false).map_err(|error| error.to_string())?;
+/// Makes the changes durable; says whether the journal's tail has become long enough to fold.
+fn make_durable(call: &Call<'_>, changes: Vec<StoreOp>) -> Result<bool, String> {
+    let ops: Vec<Op> = changes
+        .into_iter()
+        .map(|change| match change {
+            StoreOp::Put { document, written } => {
+                Op::Upsert { document: Box::new(with_provenance(call, document, &written)), restore: false }
+            }
+            StoreOp::Retire { doc_id, .. } => Op::Remove { ids: vec![doc_id] },
+        })
+        .collect();
+    let mut writer = match Writer::open(&call.project.store, call.deadline) {
+        Ok(writer) => writer,
+        // Whoever holds the lock will not lose this record: it waits beside the journal for the next writer.
+        Err(AppendError::Busy(_)) => {
+            return spool(&call.project.store, &ops).map(|_| false).map_err(|error| error.to_string());
         }
-        StoreOp::Retire { doc_id, .. } => {
-            writer.remove(&Removal::Ids(vec![doc_id])).map_err(|error| error.to_string())?;
+        Err(error) => return Err(error.to_string()),
+    };
+    let fold_is_due = FoldPolicy::default().is_due(writer.snapshot().condition());
+    for op in ops {
+        match op {
+            Op::Upsert { document, restore } => writer.upsert([*document], restore).map(drop),
+            Op::Remove { ids } => writer.remove(&Removal::Ids(ids)).map(drop),
         }
+        .map_err(|error| error.to_string())?;
     }
-    Ok(())
+    Ok(fold_is_due)
 }
 
 /// Adds what only the disk can tell: evidence of the written lines, digests, and whether the files are committed.

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn every_strategy_ranks_the_answer_first() {
         let folder = tiny();
-        for strategy in Routing::names() {
+        for strategy in Routing::all().map(Routing::name) {
             let text = output(&RankArgs { strategy: strategy.to_owned(), ..args(folder.path()) }, "");
             assert!(text.starts_with("q1 Q0 d30 1 "), "{strategy}: {text}");
         }

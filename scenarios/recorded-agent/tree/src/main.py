@@ -1,0 +1,7 @@
+import util
+
+def main():
+    print(util.add(1, 2))
+
+if __name__ == "__main__":
+    main()
