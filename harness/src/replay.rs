@@ -19,8 +19,8 @@ use crate::delivered::delivered;
 use crate::golden::{self, Writing};
 use crate::hook::{Hook, Surroundings, timeout};
 use crate::judge::{Seen, judge, not_deterministic, owes_text, retrieved};
-use crate::process::{Call, floor_call};
 use crate::problem::Problem;
+use crate::process::{Call, floor_call};
 use crate::run_event::{Finding, RunEvent, StepResult};
 use crate::sandbox::{Sandbox, SandboxOptions};
 use crate::scenario::{Delivered, Scenario, Step};
@@ -178,7 +178,8 @@ fn replay_scenario(
             let expect = sandbox.expect(step);
             let owes = owes_text(&observation, &step.fault);
             let has_golden = owes && expect.delivered == Delivered::Golden;
-            let golden = if has_golden { golden::check(scenario, &step.name, &reached.text, plan.writing)? } else { None };
+            let golden =
+                if has_golden { golden::check(scenario, &step.name, &reached.text, plan.writing)? } else { None };
             let seen = Seen {
                 observation: &observation,
                 delivered: &reached,
@@ -285,4 +286,3 @@ fn compare_rounds(first: &FirstTexts, scenario: &Scenario, step: &Step, round: u
 fn emit(events: &Sender<RunEvent>, event: RunEvent) {
     let _ = events.send(event);
 }
-

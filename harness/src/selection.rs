@@ -63,7 +63,9 @@ mod tests {
 
     #[test]
     fn star_stands_for_any_text() {
-        for (pattern, hit) in [("recall-*", true), ("*decision", true), ("*-dec*", true), ("recall", false), ("*x*", false)] {
+        for (pattern, hit) in
+            [("recall-*", true), ("*decision", true), ("*-dec*", true), ("recall", false), ("*x*", false)]
+        {
             assert_eq!(is_named(Path::new("scenarios/recall-decision"), pattern), hit, "{pattern}");
         }
     }

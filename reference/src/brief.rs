@@ -6,7 +6,7 @@
 use hook_contract::Body;
 
 use crate::call::Call;
-use crate::document::{Concept, SourceDocument};
+use crate::document::SourceDocument;
 use crate::excerpt::lessons;
 use crate::store::IndexStore;
 
@@ -33,7 +33,8 @@ pub fn brief(call: &Call<'_>, store: &IndexStore) -> Vec<(SourceDocument, String
         }
         let Ok(document) = snapshot.document(number) else { continue };
         match chosen.iter_mut().find(|other| other.group_id == document.group_id) {
-            Some(other) if rank_of(&document) > rank_of(other) => *other = document,
+            // The newest record with something to tell stands for its session: an older one may be done by now.
+            Some(other) if !has_lesson(other) && has_lesson(&document) => *other = document,
             Some(_) => {}
             None => chosen.push(document),
         }
@@ -62,7 +63,6 @@ pub fn brief(call: &Call<'_>, store: &IndexStore) -> Vec<(SourceDocument, String
     told
 }
 
-/// Lessons first, then the kind of memory: one with nothing to tell must not stand for its session.
-fn rank_of(document: &SourceDocument) -> (bool, Concept) {
-    (document.sections().any(|(heading, _)| LESSONS.contains(&heading)), document.concept)
+fn has_lesson(document: &SourceDocument) -> bool {
+    document.sections().any(|(heading, _)| LESSONS.contains(&heading))
 }

@@ -277,7 +277,8 @@ impl Config {
                 }
             }
             Err(error) => {
-                let line = error.span().map_or(0, |span| text.get(..span.start).unwrap_or("").matches('\n').count() + 1);
+                let line =
+                    error.span().map_or(0, |span| text.get(..span.start).unwrap_or("").matches('\n').count() + 1);
                 let message = format!("{}; all defaults are in effect until this is mended", error.message().trim());
                 problems.push(ConfigProblem { path: path.to_path_buf(), line, message });
             }
@@ -288,18 +289,24 @@ impl Config {
     /// Takes over the values of a file; returns the keys whose values were refused.
     fn apply(&mut self, file: ConfigFile) -> Vec<(&'static str, String)> {
         let mut refused = Vec::new();
-        let mut take = |key: &'static str, value: Option<usize>, least: usize, most: usize, slot: &mut usize| match value
-        {
-            Some(value) if (least..=most).contains(&value) => *slot = value,
-            Some(value) => {
-                refused.push((key, format!("{key} = {value} is outside {least}..={most}; the default is used")));
-            }
-            None => {}
-        };
+        let mut take =
+            |key: &'static str, value: Option<usize>, least: usize, most: usize, slot: &mut usize| match value {
+                Some(value) if (least..=most).contains(&value) => *slot = value,
+                Some(value) => {
+                    refused.push((key, format!("{key} = {value} is outside {least}..={most}; the default is used")));
+                }
+                None => {}
+            };
         let (budgets, ceiling) = (&mut self.budgets, BUDGET_CEILING_UTF16);
         take("session_start", file.budgets.session_start, 0, ceiling, &mut budgets.session_start);
         take("user_prompt_submit", file.budgets.user_prompt_submit, 0, ceiling, &mut budgets.user_prompt_submit);
-        take("user_prompt_expansion", file.budgets.user_prompt_expansion, 0, ceiling, &mut budgets.user_prompt_expansion);
+        take(
+            "user_prompt_expansion",
+            file.budgets.user_prompt_expansion,
+            0,
+            ceiling,
+            &mut budgets.user_prompt_expansion,
+        );
         take("pre_tool_use", file.budgets.pre_tool_use, 0, ceiling, &mut budgets.pre_tool_use);
         take("post_tool_use", file.budgets.post_tool_use, 0, ceiling, &mut budgets.post_tool_use);
         take("subagent_start", file.budgets.subagent_start, 0, ceiling, &mut budgets.subagent_start);

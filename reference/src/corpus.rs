@@ -6,6 +6,7 @@
 //!
 //! Nothing is written here, and no relevance judgement is read: those belong to the evaluation.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use crate::document::{Concept, Evidence, FileDigest, SourceDocument};
 use crate::fingerprint;
+use crate::redact::clean;
 
 /// Why a collection cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -208,6 +210,9 @@ fn document(row: RecordRow, lines: &[String]) -> SourceDocument {
     set("command", row.command.as_deref().unwrap_or(""));
     set("dirty", row.dirty.map_or("", |dirty| if dirty { "true" } else { "false" }));
     let (content, headings) = content(&row);
+    // Tokens of a written line are kept: a secret in one must not be.
+    let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| clean(line)).collect();
+    let lines = || lines.iter().map(|line| line.as_ref());
     SourceDocument {
         source: format!("claude-code://{}/{}/{}", row.project, row.session_id, row.concept),
         content,
@@ -220,8 +225,8 @@ fn document(row: RecordRow, lines: &[String]) -> SourceDocument {
         filters,
         digests: row.digests.into_iter().map(|file| FileDigest { path: file.path, digest: file.digest }).collect(),
         evidence: Evidence {
-            fingerprints: fingerprint::fingerprints_of_lines(lines.iter().map(String::as_str)),
-            tokens: fingerprint::written_tokens(lines.iter().map(String::as_str)),
+            fingerprints: fingerprint::fingerprints_of_lines(lines()),
+            tokens: fingerprint::written_tokens(lines()),
         },
         doc_id: row.doc_id,
     }

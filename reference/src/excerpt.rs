@@ -11,40 +11,78 @@ use crate::document::SourceDocument;
 /// Bytes of a memory without a matching line that are shown.
 const LEADING_BYTES: usize = 240;
 
-/// Sections that say what was learnt; on equal matches their lines are shown first.
-const LESSONS: [&str; 3] = ["Decisions", "Failures", "Unresolved"];
+/// Sections whose lines answer, best first; they fill what matching lines leave free.
+const ANSWERS: [&str; 4] = ["Decisions", "Failures", "Unresolved", "Result"];
 
-/// The excerpt's lines, each `Heading: line`, joined by newlines.
+/// One line of a memory.
+struct Line<'a> {
+    heading: &'a str,
+    text: &'a str,
+    /// Distinct query terms in it.
+    matches: usize,
+}
+
+/// The excerpt's lines, each `Heading: line`, joined by newlines, in the order of the memory.
 ///
-/// `terms` are the analysed terms of the query. Without a matching line the memory's first lines stand, shortened.
+/// `terms` are the analysed terms of the query. The lines with most terms stand, of the request one at most and of
+/// the checks only what is left over: the reader has just asked and wants the answer. Lines that answer fill what is left. Without any matching
+/// line the memory's first lines stand, shortened.
 pub fn excerpt(document: &SourceDocument, terms: &[String], max_lines: usize, max_bytes: usize) -> String {
     let terms: HashSet<&str> = terms.iter().map(String::as_str).collect();
-    let mut scored: Vec<(usize, usize, String)> = Vec::new();
-    let mut seen = HashSet::new();
-    for (heading, text) in document.sections().filter(|(heading, _)| *heading != "Affected paths") {
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            seen.clear();
-            analyze(line, &mut |term| {
-                if let Some(known) = terms.get(term) {
-                    seen.insert(*known);
-                }
-            });
-            let lesson = usize::from(LESSONS.contains(&heading));
-            let score = if seen.is_empty() { 0 } else { 2 * seen.len() + lesson };
-            scored.push((score, scored.len(), format!("{heading}: {line}")));
-        }
-    }
-    if scored.is_empty() {
+    let lines: Vec<Line<'_>> = document
+        .sections()
+        .filter(|(heading, _)| *heading != "Affected paths")
+        .flat_map(|(heading, text)| text.lines().map(move |line| (heading, line.trim())))
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(heading, text)| Line { heading, text, matches: matches(text, &terms) })
+        .collect();
+    if lines.is_empty() {
         return shorten(document.content.trim(), LEADING_BYTES.min(max_bytes)).to_owned();
     }
-    let mut chosen: Vec<&(usize, usize, String)> = scored.iter().filter(|(score, _, _)| *score > 0).collect();
-    if chosen.is_empty() {
-        return join(scored.iter().take(2).map(|(_, _, line)| line.as_str()), LEADING_BYTES.min(max_bytes));
+    if lines.iter().all(|line| line.matches == 0) {
+        return join(lines.iter().take(2).map(Line::shown), LEADING_BYTES.min(max_bytes));
     }
-    chosen.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    chosen.truncate(max_lines);
-    chosen.sort_by_key(|(_, at, _)| *at);
-    join(chosen.into_iter().map(|(_, _, line)| line.as_str()), max_bytes)
+    let mut ranked: Vec<usize> = (0..lines.len()).collect();
+    // A check that passed is the last thing to spend room on.
+    ranked.sort_by_key(|at| lines.get(*at).map(|line| (line.is_check(), usize::MAX - line.matches, line.worth(), *at)));
+    let mut chosen: Vec<usize> = Vec::new();
+    for at in ranked {
+        let Some(line) = lines.get(at).filter(|line| line.matches > 0 || ANSWERS.contains(&line.heading)) else {
+            continue;
+        };
+        let again =
+            line.heading == "Request" && chosen.iter().filter_map(|at| lines.get(*at)).any(|c| c.heading == "Request");
+        if !again && chosen.len() < max_lines {
+            chosen.push(at);
+        }
+    }
+    chosen.sort_unstable();
+    join(chosen.into_iter().filter_map(|at| lines.get(at)).map(Line::shown), max_bytes)
+}
+
+impl Line<'_> {
+    fn shown(&self) -> String {
+        format!("{}: {}", self.heading, self.text)
+    }
+
+    fn is_check(&self) -> bool {
+        self.heading == "Validation"
+    }
+
+    /// Place among the sections that answer; others come last.
+    fn worth(&self) -> usize {
+        ANSWERS.iter().position(|heading| *heading == self.heading).unwrap_or(ANSWERS.len())
+    }
+}
+
+fn matches(line: &str, terms: &HashSet<&str>) -> usize {
+    let mut seen = HashSet::new();
+    analyze(line, &mut |term| {
+        if let Some(known) = terms.get(term) {
+            seen.insert(*known);
+        }
+    });
+    seen.len()
 }
 
 /// The lines of the named sections, in order; what a new session wants to know first.
@@ -52,11 +90,10 @@ pub fn lessons(document: &SourceDocument, headings: &[&str], max_lines: usize, m
     let lines = document.sections().filter(|(heading, _)| headings.contains(heading)).flat_map(|(heading, text)| {
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(move |line| format!("{heading}: {line}"))
     });
-    let lines: Vec<String> = lines.take(max_lines).collect();
-    join(lines.iter().map(String::as_str), max_bytes)
+    join(lines.take(max_lines), max_bytes)
 }
 
-fn join<'a>(lines: impl Iterator<Item = &'a str>, max_bytes: usize) -> String {
+fn join(lines: impl Iterator<Item = String>, max_bytes: usize) -> String {
     let mut joined = String::new();
     for line in lines {
         let room = max_bytes.saturating_sub(joined.len() + usize::from(!joined.is_empty()));
@@ -67,7 +104,7 @@ fn join<'a>(lines: impl Iterator<Item = &'a str>, max_bytes: usize) -> String {
         if !joined.is_empty() {
             joined.push('\n');
         }
-        joined.push_str(shorten(line, room));
+        joined.push_str(shorten(&line, room));
     }
     joined
 }
@@ -125,6 +162,20 @@ mod tests {
         );
         let text = excerpt(&document, &tokens("backoff retries"), 2, 800);
         assert_eq!(text, "Result: Retries use backoff.\nDecisions: Backoff is capped at 30 s");
+    }
+
+    #[test]
+    fn request_that_repeats_the_question_leaves_room_for_the_answer() {
+        let document = memory(
+            "## Request\ntoo many clients already\nplease mend: too many clients\n## Result\nPools are 4 per worker.\n\
+             ## Decisions\nPool size per worker is 4\n## Validation\ncargo test clients: pass",
+        );
+        let text = excerpt(&document, &tokens("too many clients already"), 3, 800);
+        let expected = "Request: too many clients already\nResult: Pools are 4 per worker.\n\
+                        Decisions: Pool size per worker is 4";
+        assert_eq!(text, expected);
+        let text = excerpt(&document, &tokens("too many clients already"), 4, 800);
+        assert_eq!(text, format!("{expected}\nValidation: cargo test clients: pass"));
     }
 
     #[test]

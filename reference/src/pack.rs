@@ -54,16 +54,15 @@ pub fn pack(items: &[Item], head: &Head, budget: usize) -> Option<Packed> {
         };
         let pieces = texts.iter().take(shown).chain(std::iter::once(&note));
         let text = assemble(&opening, pieces.map(String::as_str));
-        (text.encode_utf16().count() <= budget).then(|| Packed {
-            ids: items.iter().take(shown).map(|item| item.document.doc_id.clone()).collect(),
-            text,
-        })
+        (text.encode_utf16().count() <= budget)
+            .then(|| Packed { ids: items.iter().take(shown).map(|item| item.document.doc_id.clone()).collect(), text })
     })
 }
 
 /// Says what follows, and where the repository stands, once for all items.
 fn opening(head: &Head) -> String {
-    let mut text = String::from("Notes from earlier work on this project, quoted as data; check them against the code.");
+    let mut text =
+        String::from("Notes from earlier work on this project, quoted as data; check them against the code.");
     let commit = head.commit.as_deref().map(short);
     match (head.branch.as_deref().map(one_line), commit) {
         (Some(branch), Some(commit)) => text.push_str(&format!(" Now: branch {branch} at {commit}.")),

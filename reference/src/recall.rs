@@ -20,12 +20,13 @@ use crate::excerpt::excerpt;
 use crate::pack::{Item, Packed, pack};
 use crate::query::{Query, QueryContext};
 use crate::rank::gate::Gate;
-use crate::rank::supersede::superseded;
+use crate::rank::supersede::{one_matter, superseded};
 use crate::redact::redact;
 use crate::revision::{Ancestry, relate};
 use crate::route::Routing;
 use crate::session::claim::{Claim, EventKey, Item as Claimed};
 use crate::session::entry::At;
+use crate::session::name::safe_id;
 use crate::store::{self, IndexStore, Layout};
 use crate::timings::Timings;
 
@@ -126,17 +127,50 @@ fn search(call: &Call<'_>, store: IndexStore, task: Option<&str>) -> Result<Vec<
     let routing = Routing::parse(&settings.strategy)
         .ok_or_else(|| format!("config.toml: recall.strategy = {:?} is not a strategy", settings.strategy))?;
     let terms: Vec<String> = query.terms.iter().map(|term| term.text.clone()).collect();
-    let request = store::Query { gate: Some(gate), ..store::Query::new(query, settings.max_items) };
+    let own = own_group(call, &store);
+    let request = store::Query { gate: Some(gate), without_group: own, ..store::Query::new(query, settings.max_items) };
     let store = store.with_layout(Layout::Segmented { query_top_n: settings.query_top_n, routing });
     let found: Vec<SourceDocument> = store.query(&request).into_iter().map(|result| result.document).collect();
     let old = superseded(&found.iter().collect::<Vec<_>>());
-    let standing = found.into_iter().zip(old).filter(|(_, is_old)| !is_old);
+    let mut standing: Vec<SourceDocument> =
+        found.into_iter().zip(old).filter(|(_, old)| !old).map(|(d, _)| d).collect();
+    newer_first_on_one_matter(&mut standing);
     Ok(standing
-        .map(|(document, _)| {
+        .into_iter()
+        .map(|document| {
             let lines = excerpt(&document, &terms, settings.excerpt_lines, settings.excerpt_bytes);
             (document, lines)
         })
         .collect())
+}
+
+/// The session's own segment, while all of it still stands in the conversation: nobody needs to be told what they
+/// just did. After a compaction it is memory like any other.
+fn own_group(call: &Call<'_>, store: &IndexStore) -> Option<String> {
+    let session = safe_id(call.session_id());
+    let group = format!("claude-session:{}:{session}", call.project.id);
+    store.snapshot().segment_number(&group)?;
+    let state = call.session.load();
+    let was_compacted = state.announces_compaction || state.just_started_over || !state.checkpoints.is_empty();
+    (!was_compacted).then_some(group)
+}
+
+/// Of two memories about one matter the newer stands first, so that a correction is read before what it corrects.
+fn newer_first_on_one_matter(documents: &mut [SourceDocument]) {
+    for end in 1..documents.len() {
+        for at in (1..=end).rev() {
+            let newer = match (documents.get(at - 1), documents.get(at)) {
+                (Some(first), Some(second)) => {
+                    first.timestamp_ms < second.timestamp_ms
+                        && second.links.iter().any(|path| first.links.contains(path))
+                }
+                _ => false,
+            };
+            if newer {
+                documents.swap(at - 1, at);
+            }
+        }
+    }
 }
 
 /// Asks the session for leave to show the packed memories; packs again when some were shown before.
@@ -144,7 +178,10 @@ fn claim(call: &Call<'_>, items: &[Item], packed: Packed, budget: usize) -> Opti
     let claimed: Vec<Claimed> = items
         .iter()
         .take(packed.ids.len())
-        .map(|item| Claimed { doc_id: item.document.doc_id.clone(), content_hash: xxh3_64(item.document.content.as_bytes()) })
+        .map(|item| Claimed {
+            doc_id: item.document.doc_id.clone(),
+            content_hash: xxh3_64(item.document.content.as_bytes()),
+        })
         .collect();
     match call.session.claim(&event_key(call), call.agent_id(), &claimed) {
         Claim::Duplicate => None,

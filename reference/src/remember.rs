@@ -78,13 +78,15 @@ fn trigger<'a>(call: &'a Call<'_>) -> Option<Trigger<'a>> {
 
 fn gather(call: &Call<'_>, trigger: Trigger<'_>, state: &crate::session::state::SessionState) -> Capture {
     let settings = &call.config.capture;
-    let transcript = tail::Limits { first: settings.tail_bytes, most: settings.tail_max_bytes, ..tail::Limits::default() };
+    let transcript =
+        tail::Limits { first: settings.tail_bytes, most: settings.tail_max_bytes, ..tail::Limits::default() };
     let given = call.payload.common.cwd.as_deref().unwrap_or("");
-    let roots: Vec<PathBuf> = [Some(call.place.root.clone()), call.environment.project_dir.clone(), Some(PathBuf::from(given))]
-        .into_iter()
-        .flatten()
-        .filter(|root| root.is_absolute() && root.canonicalize().is_ok_and(|real| real == call.place.root))
-        .collect();
+    let roots: Vec<PathBuf> =
+        [Some(call.place.root.clone()), call.environment.project_dir.clone(), Some(PathBuf::from(given))]
+            .into_iter()
+            .flatten()
+            .filter(|root| root.is_absolute() && root.canonicalize().is_ok_and(|real| real == call.place.root))
+            .collect();
     let place = Place {
         project: &call.project.id,
         roots: &roots,

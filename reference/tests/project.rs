@@ -57,7 +57,8 @@ impl World {
 fn commit(repository: &Repository, message: &str) -> git2::Oid {
     let who = Signature::new("A", "a@example.com", &git2::Time::new(1_700_000_000, 0)).unwrap();
     let tree = repository.find_tree(repository.index().unwrap().write_tree().unwrap()).unwrap();
-    let parents: Vec<git2::Commit<'_>> = repository.head().ok().map(|h| h.peel_to_commit().unwrap()).into_iter().collect();
+    let parents: Vec<git2::Commit<'_>> =
+        repository.head().ok().map(|h| h.peel_to_commit().unwrap()).into_iter().collect();
     repository.commit(Some("HEAD"), &who, &who, message, &tree, &parents.iter().collect::<Vec<_>>()).unwrap()
 }
 
@@ -94,7 +95,8 @@ fn field_report_55_submodule_and_nested_repository_are_projects_of_their_own() {
     let sub = world.folder("outer/sub");
     fs::write(sub.join(".git"), "gitdir: ../.git/modules/sub\n").unwrap();
     world.repository("outer/nested");
-    let ids = [outer.workdir().unwrap().to_path_buf(), sub.clone(), world.path("outer/nested")].map(|p| world.capture(&p));
+    let ids =
+        [outer.workdir().unwrap().to_path_buf(), sub.clone(), world.path("outer/nested")].map(|p| world.capture(&p));
     assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "{ids:?}");
     assert_eq!(world.recall(&sub), Some(ids[1].clone()));
 }

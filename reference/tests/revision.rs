@@ -9,7 +9,9 @@ use git2::{Oid, Repository, Signature};
 use hookmem::deadline::Deadline;
 use hookmem::document::FileDigest;
 use hookmem::project::{GitPlace, locate};
-use hookmem::revision::{Ancestry, RevisionStatus, digest_file, digests_match, is_dirty, read_head, relate, remember_ancestors};
+use hookmem::revision::{
+    Ancestry, RevisionStatus, digest_file, digests_match, is_dirty, read_head, relate, remember_ancestors,
+};
 
 struct Repo {
     dir: tempfile::TempDir,
@@ -77,7 +79,8 @@ fn head_is_read_from_loose_packed_detached_and_unborn() {
     let branch = head.branch.unwrap();
     let loose = repo.root().join(".git/refs/heads").join(&branch);
     fs::remove_file(loose).unwrap();
-    fs::write(repo.root().join(".git/packed-refs"), format!("# pack-refs with: peeled\n{id} refs/heads/{branch}\n")).unwrap();
+    fs::write(repo.root().join(".git/packed-refs"), format!("# pack-refs with: peeled\n{id} refs/heads/{branch}\n"))
+        .unwrap();
     assert_eq!(read_head(&repo.git()).commit.as_deref(), Some(id.as_str()));
     repo.repository.set_head_detached(Oid::from_str(&id).unwrap()).unwrap();
     let detached = read_head(&repo.git());

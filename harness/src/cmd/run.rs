@@ -122,7 +122,11 @@ fn bundled() -> Option<PathBuf> {
 fn corpora(args: &RunArgs, scenarios: &[Scenario]) -> Result<PathBuf, Failure> {
     if let Some(folder) = &args.corpora {
         return folder.canonicalize().map_err(|error| {
-            Failure::usage(folder, format!("cannot be used as the folder of corpora: {error}"), "name a folder that exists")
+            Failure::usage(
+                folder,
+                format!("cannot be used as the folder of corpora: {error}"),
+                "name a folder that exists",
+            )
         });
     }
     let near = scenarios.first().and_then(|scenario| scenario.dir.canonicalize().ok());
@@ -141,7 +145,11 @@ fn gates(args: &RunArgs) -> Result<Vec<Gate>, Failure> {
         None => Vec::new(),
         Some(path) => {
             let text = fs::read_to_string(&path).map_err(|error| {
-                Failure::usage(&path, format!("cannot be read: {error}"), "name a file of gates, or leave --gates-file out")
+                Failure::usage(
+                    &path,
+                    format!("cannot be read: {error}"),
+                    "name a file of gates, or leave --gates-file out",
+                )
             })?;
             parse_gates(&path, &text).map_err(|faults| Failure::gates(&text, faults))?
         }
@@ -161,7 +169,11 @@ fn saved_run(args: &RunArgs) -> Result<RunWriter, Failure> {
             // Only a folder that holds a run is ours to remove.
             if folder.join(EVENTS_FILE).is_file() {
                 fs::remove_dir_all(&folder).map_err(|error| {
-                    Failure::usage(&folder, format!("the last run cannot be replaced: {error}"), "name a folder with --out")
+                    Failure::usage(
+                        &folder,
+                        format!("the last run cannot be replaced: {error}"),
+                        "name a folder with --out",
+                    )
                 })?;
             }
             folder

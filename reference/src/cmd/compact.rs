@@ -27,7 +27,8 @@ pub struct CompactArgs {
 pub fn compact(args: &CompactArgs, environment: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let (config, _) = Config::load(store_root(environment)?);
     let project = args.target.known(environment)?;
-    let done = store::compact(&project.store, retention(&config), Deadline::after(PATIENCE)).map_err(|e| e.to_string())?;
+    let done =
+        store::compact(&project.store, retention(&config), Deadline::after(PATIENCE)).map_err(|e| e.to_string())?;
     written(writeln!(
         out,
         "{} records, {} expired, {} damaged lines dropped, journal {} -> {} bytes",

@@ -3,6 +3,7 @@
 //! Records stream through, so memory does not grow with their number. Their ids stay; project and segment become
 //! those of the project they come into; every text passes redaction on the way in.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -71,5 +72,10 @@ fn adopt(mut document: SourceDocument, project: &Project) -> SourceDocument {
     document.group_id = format!("claude-session:{}:{session}", project.id);
     document.filters.insert("project".to_owned(), project.id.clone());
     document.content = clean(&document.content).into_owned();
+    for text in document.links.iter_mut().chain(document.filters.values_mut()) {
+        if let Cow::Owned(cleaned) = clean(text) {
+            *text = cleaned;
+        }
+    }
     document
 }

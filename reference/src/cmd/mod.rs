@@ -79,7 +79,9 @@ pub fn dispatch() -> ExitCode {
         Command::Compact(args) => compact::compact(args, &environment, &mut out),
         Command::Export(args) => export::export(args, &environment, &mut out),
         Command::Import(args) => import::import(args, &environment, &mut out),
-        Command::Rank(args) => rank::run(args, Box::new(io::stdin().lock()), &mut out).map_err(|error| error.to_string()),
+        Command::Rank(args) => {
+            rank::run(args, Box::new(io::stdin().lock()), &mut out).map_err(|error| error.to_string())
+        }
     };
     let outcome = outcome.and_then(|()| match out.flush() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("stdout: {error}")),

@@ -115,8 +115,10 @@ pub fn run(args: &RankArgs, stdin: Box<dyn BufRead>, out: &mut dyn Write) -> Res
 }
 
 fn method(args: &RankArgs) -> Result<Method, RankError> {
-    let routing = Routing::parse(&args.strategy)
-        .ok_or_else(|| RankError::Strategy { name: args.strategy.clone(), known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", ") })?;
+    let routing = Routing::parse(&args.strategy).ok_or_else(|| RankError::Strategy {
+        name: args.strategy.clone(),
+        known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", "),
+    })?;
     let config = Config::default();
     let built_in = Gate::default();
     Ok(Method {

@@ -40,7 +40,8 @@ pub fn search(args: &SearchArgs, environment: &Environment, out: &mut dyn Write)
     let terms: Vec<String> = query.terms.iter().map(|term| term.text.clone()).collect();
     for found in store.query(&store::Query::new(query, args.limit)) {
         let line = if args.json {
-            json!({ "score": found.score, "confidence": found.confidence, "record": to_json(&found.document) }).to_string()
+            json!({ "score": found.score, "confidence": found.confidence, "record": to_json(&found.document) })
+                .to_string()
         } else {
             let lines = excerpt(&found.document, &terms, 3, 400).replace('\n', "\n    ");
             format!("{:.2}  {}  {}\n    {lines}", found.score, found.document.doc_id, found.document.concept.name())

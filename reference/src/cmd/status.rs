@@ -79,7 +79,9 @@ fn line(row: &Value) -> String {
         number("unfolded_records"),
         text("folder")
     );
-    for (key, meaning) in [("damaged_lines", "damaged journal lines"), ("invalid_generations", "unusable index folders")] {
+    for (key, meaning) in
+        [("damaged_lines", "damaged journal lines"), ("invalid_generations", "unusable index folders")]
+    {
         if number(key) > 0 {
             line.push_str(&format!("; {} {meaning}: run `hookmem compact`", number(key)));
         }

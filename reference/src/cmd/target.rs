@@ -53,8 +53,9 @@ impl Target {
             None => std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?,
         };
         let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
-        locate(folder.to_str(), None, environment.home.as_deref())
-            .ok_or_else(|| format!("{} is no project: it is your home folder, or the root of the disk", folder.display()))
+        locate(folder.to_str(), None, environment.home.as_deref()).ok_or_else(|| {
+            format!("{} is no project: it is your home folder, or the root of the disk", folder.display())
+        })
     }
 }
 

@@ -28,6 +28,16 @@ pub fn superseded(documents: &[&SourceDocument]) -> Vec<bool> {
         .collect()
 }
 
+/// Whether two memories are about one matter: a file in common or, where neither names a file, half of their words.
+pub fn one_matter(a: &SourceDocument, b: &SourceDocument) -> bool {
+    if !a.links.is_empty() || !b.links.is_empty() {
+        return a.links.iter().any(|path| b.links.contains(path));
+    }
+    let (a, b) = (words(a), words(b));
+    let common = a.intersection(&b).count();
+    2 * common >= a.len().min(b.len()) && common > 0
+}
+
 fn is_same(a: &(&SourceDocument, &BTreeSet<String>), b: &(&SourceDocument, &BTreeSet<String>)) -> bool {
     let common = a.1.intersection(b.1).count() as f32;
     let all = a.1.union(b.1).count() as f32;
@@ -69,6 +79,18 @@ mod tests {
         one.links = vec!["a.rs".to_owned()];
         two.links = vec!["b.rs".to_owned()];
         assert_eq!(superseded(&[&one, &two]), [false, false]);
+    }
+
+    #[test]
+    fn one_matter_is_a_common_file_or_half_of_the_words() {
+        let [mut one, mut two] = ["The payment timeout is 30 s", "Raised the payment timeout to 60 s at month end"]
+            .map(|text| memory("m", "s", text, 1));
+        assert!(one_matter(&one, &two));
+        one.links = vec!["a.rs".to_owned()];
+        assert!(!one_matter(&one, &two));
+        two.links = vec!["b.rs".to_owned(), "a.rs".to_owned()];
+        assert!(one_matter(&one, &two));
+        assert!(!one_matter(&memory("x", "s", "Dark theme", 1), &memory("y", "t", "Retry policy", 2)));
     }
 
     #[test]

@@ -217,9 +217,9 @@ pub fn remember_ancestors(git: &GitPlace, head: &Head, store: &Path, captured: &
         }
     }
     if complete {
-        file.others.extend(open.into_iter().filter(|id| {
-            Oid::from_str(id).is_ok_and(|oid| repository.find_commit(oid).is_ok())
-        }));
+        file.others.extend(
+            open.into_iter().filter(|id| Oid::from_str(id).is_ok_and(|oid| repository.find_commit(oid).is_ok())),
+        );
     }
     if cache.head == commit {
         file.ancestors.extend(cache.ancestors);

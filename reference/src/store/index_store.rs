@@ -227,7 +227,9 @@ impl IndexStore {
     fn hits(&self, index: &Snapshot, query: &Query) -> (Vec<Hit>, Option<Vec<Route>>) {
         // Filters drop hits later, so more are wanted than the limit.
         let depth = if query.filters.is_empty() { query.limit.max(GATED_HITS) } else { index.documents() as usize };
-        let everywhere = |depth| rank(index, &query.what, &self.weights, &|_| true, depth).hits;
+        let left_out = query.without_group.as_deref().and_then(|group| index.segment_number(group));
+        let everywhere =
+            |depth| rank(index, &query.what, &self.weights, &|segment| Some(segment) != left_out, depth).hits;
         match self.layout {
             Layout::Single | Layout::Segmented { routing: Routing::AllSegments, .. } => (everywhere(depth), None),
             Layout::Segmented { query_top_n, routing: Routing::BestDocument } => {
@@ -245,7 +247,7 @@ impl IndexStore {
                 let terms: Vec<String> = query.what.terms.iter().map(|term| term.text.clone()).collect();
                 let mut routes = strategy.route(&terms, index, query_top_n);
                 let least = routes.first().map_or(0.0, |best| best.score * ROUTE_CUT);
-                routes.retain(|route| route.score >= least);
+                routes.retain(|route| route.score >= least && Some(route.segment) != left_out);
                 let allowed = |segment: u32| routes.iter().any(|route| route.segment == segment);
                 (rank(index, &query.what, &self.weights, &allowed, depth).hits, Some(routes))
             }

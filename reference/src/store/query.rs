@@ -35,6 +35,8 @@ pub struct Query {
     pub what: query::Query,
     /// Only documents with exactly these filter values.
     pub filters: BTreeMap<String, String>,
+    /// No document of the segment with this `group_id`.
+    pub without_group: Option<String>,
     /// Results wanted at most.
     pub limit: usize,
     /// When given, only what is relevant enough comes back, one document a segment; else everything with a score.
@@ -44,7 +46,7 @@ pub struct Query {
 impl Query {
     /// A query for `limit` documents.
     pub fn new(what: query::Query, limit: usize) -> Query {
-        Query { what, filters: BTreeMap::new(), limit, gate: None }
+        Query { what, filters: BTreeMap::new(), without_group: None, limit, gate: None }
     }
 
     /// A query for `limit` documents about a text. There is no query syntax: text is text.
