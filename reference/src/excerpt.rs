@@ -14,6 +14,9 @@ const LEADING_BYTES: usize = 240;
 /// Sections whose lines answer, best first; they fill what matching lines leave free.
 const ANSWERS: [&str; 4] = ["Decisions", "Failures", "Unresolved", "Result"];
 
+/// Sections that say what was learnt.
+const LESSONS: [&str; 3] = ["Decisions", "Failures", "Unresolved"];
+
 /// One line of a memory.
 struct Line<'a> {
     heading: &'a str,
@@ -25,7 +28,7 @@ struct Line<'a> {
 /// The excerpt's lines, each `Heading: line`, joined by newlines, in the order of the memory.
 ///
 /// `terms` are the analysed terms of the query. The lines with most terms stand, of the request one at most and of
-/// the checks only what is left over: the reader has just asked and wants the answer. Lines that answer fill what is left. Without any matching
+/// the checks only what is left over: the reader has just asked and wants the answer. A lesson always stands. Lines that answer fill what is left. Without any matching
 /// line the memory's first lines stand, shortened.
 pub fn excerpt(document: &SourceDocument, terms: &[String], max_lines: usize, max_bytes: usize) -> String {
     let terms: HashSet<&str> = terms.iter().map(String::as_str).collect();
@@ -55,6 +58,14 @@ pub fn excerpt(document: &SourceDocument, terms: &[String], max_lines: usize, ma
         if !again && chosen.len() < max_lines {
             chosen.push(at);
         }
+    }
+    // What was learnt is what memory is for: one such line always stands.
+    let is_lesson = |at: &usize| lines.get(*at).is_some_and(|line| LESSONS.contains(&line.heading));
+    if !chosen.iter().any(is_lesson)
+        && let Some(lesson) = (0..lines.len()).find(is_lesson)
+    {
+        chosen.truncate(max_lines.saturating_sub(1));
+        chosen.push(lesson);
     }
     chosen.sort_unstable();
     join(chosen.into_iter().filter_map(|at| lines.get(at)).map(Line::shown), max_bytes)
@@ -162,6 +173,14 @@ mod tests {
         );
         let text = excerpt(&document, &tokens("backoff retries"), 2, 800);
         assert_eq!(text, "Result: Retries use backoff.\nDecisions: Backoff is capped at 30 s");
+    }
+
+    #[test]
+    fn lesson_stands_even_when_other_lines_match_better() {
+        let document =
+            memory("## Request\nexport\n## Result\nexport a\nexport b\nexport c\n## Unresolved\nTotals are wrong");
+        let text = excerpt(&document, &tokens("export"), 3, 800);
+        assert_eq!(text, "Result: export a\nResult: export b\nUnresolved: Totals are wrong");
     }
 
     #[test]
