@@ -17,7 +17,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Replay scenarios against a hook and judge it.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show what differs from the goldens.
     Review(Selected),
     /// Take the delivered text of the last run as golden.

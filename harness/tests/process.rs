@@ -405,3 +405,15 @@ fn small_hook_stays_small_under_a_large_replayer() {
     let grown = run(&shell("head -c 60000000 /dev/zero | tail -c 50000000 >/dev/null"));
     assert!(grown.peak_memory_bytes.unwrap() > 40_000_000, "{:?}", grown.peak_memory_bytes);
 }
+
+#[test]
+fn launchers_that_start_side_by_side_hold_no_stream_of_another_hook() {
+    // Every start copies this process's descriptors for a moment, so all starts and all calls overlap here.
+    let call = shell("exit 0");
+    let seen: Vec<Observation> = std::thread::scope(|scope| {
+        let one = || (0..40).map(|_| run(&call)).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..6).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(seen.iter().filter(|seen| seen.stream_held_open || seen.cpu_partial).count(), 0);
+}

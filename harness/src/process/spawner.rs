@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::call::{Call, HoldRule, Program};
-use super::link::Link;
+use super::link::{Link, streams_in_hand};
 use super::pump::{Capture, Feed};
 use super::unix;
 use super::wire::{Ended, Outcome, Reply, Request, Run, Swept};
@@ -64,7 +64,7 @@ impl Launcher {
         self.link.take_if(|link| !link.is_alive());
         let mut link = match self.link.take() {
             Some(link) => link,
-            None => Link::open(&self.executable)?,
+            None => Link::open(&self.executable).await?,
         };
         let (observation, clean) = observe(&mut link, call).await?;
         if clean {
@@ -76,12 +76,14 @@ impl Launcher {
 
 /// The observation, and whether the launcher is fit for another call.
 async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)> {
+    let in_hand = streams_in_hand().await;
     let (mut feed, stdin) = Feed::open(&call.stdin, call.stdin_plan)?;
     let (mut out, stdout) = Capture::open(call.capture_limit_bytes)?;
     let (mut err, stderr) = Capture::open(call.capture_limit_bytes)?;
     let hook_ends = [stdin, stdout, stderr];
     link.send(&Request::Run(run_of(call)), Some(&hook_ends)).await?;
     drop(hook_ends);
+    drop(in_hand);
 
     let ended = pump_until_ended(link, call, &mut feed, &mut out, &mut err).await?;
     feed.push_now()?;
