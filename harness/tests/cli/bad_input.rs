@@ -161,3 +161,24 @@ fn flags_out_of_range_are_refused() {
         assert!(!bench.path(".hookbench").exists());
     }
 }
+
+#[test]
+fn a_seed_that_fails_is_told_with_its_line_and_leaves_no_sandbox() {
+    let bench = Bench::of(&format!("[sandbox]\nseed = [\"echo why >&2; exit 3\"]\n{ANY}"));
+    let seen = bench.run("true", "").code(2);
+    for part in ["scenarios/one/scenario.toml:6:", "why", "\n  help: "] {
+        assert!(stderr(&seen).contains(part), "{part:?} is not in:\n{}", stderr(&seen));
+    }
+    assert!(!bench.tree().iter().any(|path| path.starts_with("tmp/")), "{:?}", bench.tree());
+    // What happened until then is kept, and known to be no whole run.
+    bench.call("report").code(130);
+}
+
+#[test]
+fn a_change_outside_the_sandbox_is_refused() {
+    let bench = Bench::of(&format!("{ANY}before = [{{ delete = \"../../../../etc/passwd\" }}]\n"));
+    let seen = bench.run("true", "").code(2);
+    for part in ["scenarios/one/scenario.toml:", "is outside the sandbox", "\n  help: "] {
+        assert!(stderr(&seen).contains(part), "{part:?} is not in:\n{}", stderr(&seen));
+    }
+}

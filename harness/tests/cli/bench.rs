@@ -18,8 +18,12 @@ provenance = "written in the shape of client 2.1.332"
 "#;
 
 /// One payload, named `ask`.
-pub(crate) const ASK: &str = r#"{"id":"ask","event":"UserPromptSubmit","stdin_payload":{"session_id":"${SESSION}","transcript_path":"${TRANSCRIPT}","cwd":"${PROJECT}","hook_event_name":"UserPromptSubmit","prompt":"which database?"}}
-"#;
+pub(crate) const ASK: &str = concat!(
+    r#"{"id":"ask","event":"UserPromptSubmit","stdin_payload":{"session_id":"${SESSION}","#,
+    r#""transcript_path":"${TRANSCRIPT}","cwd":"${PROJECT}","hook_event_name":"UserPromptSubmit","#,
+    r#""prompt":"which database?"}}"#,
+    "\n"
+);
 
 /// A step that anything passes.
 pub(crate) const ANY: &str = "[[step]]\nname = \"ask\"\npayload = \"ask\"\nexpect = { delivered = \"any\" }\n";

@@ -13,12 +13,16 @@ fn schema(bench: &Bench, format: &str) -> jsonschema::Validator {
 
 /// A run with findings, gates of all kinds and text.
 fn rich(bench: &Bench) {
-    bench.scenario("empty", "[[step]]\nname = \"ask\"\npayload = \"ask\"\nexpect = { delivered = \"empty\" }\n");
-    bench.scenario("labels", "[[step]]\nname = \"ask\"\npayload = \"ask\"\n[step.expect]\ndelivered = \"some\"\nrelevant = { retries = 3 }\n");
+    bench.scenario("empty", &ANY.replace("\"any\"", "\"empty\""));
+    bench.scenario("labels", &ANY.replace("\"any\"", "\"some\", relevant = { retries = 3 }"));
     bench.write(
         "hookbench.toml",
-        "[gates]\nright = \"retrieval.recall@5 >= 0.9\"\nslow = \"latency.cpu.p99 < 900s\"\nclean = \"leak.count == 0\"\n\
-         better = \"latency.cpu.p50 < +10% vs baseline\"\n",
+        r#"[gates]
+right = "retrieval.recall@5 >= 0.9"
+slow = "latency.cpu.p99 < 900s"
+clean = "leak.count == 0"
+better = "latency.cpu.p50 < +10% vs baseline"
+"#,
     );
 }
 
