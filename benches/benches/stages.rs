@@ -53,7 +53,8 @@ fn stages_without_a_store(bench: &mut Criterion) {
     let decoded = hook_contract::decode(&bytes).unwrap();
     bench.bench_function("query", |b| b.iter(|| Query::from_payload(black_box(&decoded), &QueryContext::default())));
     let memories = tiny();
-    let text: String = memories.iter().map(|document| document.content.as_str()).collect::<String>().chars().take(4_000).collect();
+    let text: String =
+        memories.iter().map(|document| document.content.as_str()).collect::<String>().chars().take(4_000).collect();
     bench.bench_function("analyse_4kb", |b| b.iter(|| tokens(black_box(&text))));
     bench.bench_function("redact_4kb", |b| b.iter(|| redact(black_box(&text)).len()));
     let terms = tokens(PROMPT);

@@ -17,7 +17,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Replay scenarios against a hook and judge it.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show what differs from the goldens.
     Review(Selected),
     /// Take the delivered text of the last run as golden.
@@ -68,10 +68,10 @@ pub struct RunArgs {
     /// A gate, as in hookbench.toml; may be repeated.
     #[arg(long = "gate", value_name = "GATE")]
     pub gates: Vec<String>,
-    /// File with gates. Default: hookbench.toml, when there is one.
+    /// File with gates. Default: hookbench.toml here or in scenarios/, when there is one.
     #[arg(long, value_name = "FILE")]
     pub gates_file: Option<PathBuf>,
-    /// Judge no gate, not even those of hookbench.toml.
+    /// Judge no gate, not even those of a file.
     #[arg(long, conflicts_with_all = ["gates", "gates_file"])]
     pub no_gates: bool,
     /// A gate with too little evidence ends the run with code 4.

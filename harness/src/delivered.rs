@@ -3,7 +3,7 @@
 //! The host's rules are the contract crate's; this module only picks what is measured: the texts without the host's own
 //! label and wrapper, because a hook is not charged for words that the host adds.
 
-use hook_contract::{Call, Decision, Event, Exit, HostProfile, ProblemKind, deliver, subject};
+use hook_contract::{Call, Decision, Event, Exit, HostProfile, OutputProblem, ProblemKind, deliver, subject};
 use serde_json::Value;
 
 use crate::judge::DeliveredText;
@@ -44,18 +44,26 @@ pub fn delivered(
         text: scrub(&text),
         truncated: delivery.to_model.iter().any(|text| text.truncated),
         decision: decision.name().to_owned(),
-        problems: delivery.problems.into_iter().filter_map(|p| Some((finding_kind(p.kind)?, p.message))).collect(),
+        problems: delivery.problems.into_iter().filter_map(|p| Some((finding_kind(p.kind)?, sentence(p)))).collect(),
     }
 }
 
-/// The finding for a problem of the output. Exit codes, signals and timeouts are judged from the process itself, and
-/// a part without effect is shown by what was delivered.
+/// The finding for a problem of the output. Exit codes, signals and timeouts are judged from the process itself.
 fn finding_kind(kind: ProblemKind) -> Option<FindingKind> {
     match kind {
         ProblemKind::WrongEventName | ProblemKind::MissingEventName => Some(FindingKind::WrongEventName),
-        ProblemKind::InvalidJson | ProblemKind::SchemaViolation | ProblemKind::NoSpecificOutput => {
-            Some(FindingKind::InvalidOutput)
-        }
+        ProblemKind::InvalidJson
+        | ProblemKind::SchemaViolation
+        | ProblemKind::NoSpecificOutput
+        | ProblemKind::NoEffect => Some(FindingKind::InvalidOutput),
         _ => None,
+    }
+}
+
+/// What the problem is, and for a part without effect also what to do: its author expected one.
+fn sentence(problem: OutputProblem) -> String {
+    match problem.kind {
+        ProblemKind::NoEffect => format!("{}; put it where the host reads it, or leave it out", problem.message),
+        _ => problem.message,
     }
 }

@@ -16,6 +16,8 @@ pub enum Failure {
     Usage(Problems),
     /// Something that the user cannot.
     Internal(String),
+    /// The user stopped it.
+    Interrupted,
 }
 
 impl Failure {
@@ -24,6 +26,7 @@ impl Failure {
         match self {
             Failure::Usage(_) => ExitCode::Usage,
             Failure::Internal(_) => ExitCode::Internal,
+            Failure::Interrupted => ExitCode::Interrupted,
         }
     }
 
@@ -67,6 +70,7 @@ impl From<Stop> for Failure {
     fn from(stop: Stop) -> Failure {
         match stop {
             Stop::Problem(problem) => problem.into(),
+            Stop::Interrupted => Failure::Interrupted,
             Stop::Io(error) => Failure::Internal(format!("the replay machinery failed: {error}")),
         }
     }
@@ -81,6 +85,7 @@ impl fmt::Display for Failure {
                 }
                 Ok(())
             }
+            Failure::Interrupted => out.write_str("stopped before the end"),
             Failure::Internal(message) => write!(out, "internal error: {message}"),
         }
     }

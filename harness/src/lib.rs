@@ -18,6 +18,7 @@ pub mod failure;
 pub mod gate;
 pub mod golden;
 pub mod hook;
+pub mod interrupt;
 pub mod judge;
 pub mod latency;
 pub mod machine;

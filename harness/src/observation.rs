@@ -71,7 +71,8 @@ pub struct Observation {
     /// The hook closed stdin or ended before the payload was written. A payload that fits into the socket's buffer
     /// (some 200 KB) counts as written, as it does for the host.
     pub stdin_closed_early: bool,
-    /// An output stream was still open when the hook's own process had ended: a descendant holds it.
+    /// An output stream was still open when the hook's own process had ended: a descendant holds it. After a timeout or
+    /// a planned kill, whose signal goes to the whole group, only a descendant that outlived the signal counts.
     pub stream_held_open: bool,
     /// Descendants that outlived the hook, also in other sessions, found and ended by the replayer.
     pub orphans: Vec<Orphan>,

@@ -18,7 +18,9 @@ use crate::caller::Caller;
 use crate::delivered::delivered;
 use crate::golden::{self, Writing};
 use crate::hook::{Hook, Surroundings, timeout};
+use crate::interrupt::Interrupt;
 use crate::judge::{Seen, judge, not_deterministic, owes_text, retrieved};
+use crate::observation::Observation;
 use crate::problem::Problem;
 use crate::process::{Call, floor_call};
 use crate::run_event::{Finding, RunEvent, StepResult};
@@ -52,6 +54,8 @@ pub struct Plan {
     pub path: std::ffi::OsString,
     /// Leaves the sandboxes in place.
     pub keep: bool,
+    /// Stops the replay when raised.
+    pub interrupt: Interrupt,
 }
 
 /// Why a replay could not go on.
@@ -61,6 +65,8 @@ pub enum Stop {
     Problem(Problem),
     /// The machinery failed.
     Io(io::Error),
+    /// The interrupt was raised.
+    Interrupted,
 }
 
 impl From<Problem> for Stop {
@@ -81,7 +87,8 @@ type FirstTexts = Mutex<HashMap<(String, String), (u32, String)>>;
 /// Replays the plan; `consume` sees every event as it happens, in the order of happening.
 ///
 /// # Errors
-/// The first scenario that cannot go on stops the run; events until then have been consumed.
+/// The first scenario that cannot go on stops the run, and so does the interrupt; events until then have been consumed,
+/// and every hook, sandbox and launcher is gone.
 pub fn replay(plan: &Plan, consume: &mut dyn FnMut(RunEvent)) -> Result<(), Stop> {
     let mut random = fastrand::Rng::with_seed(plan.seed);
     let first_texts = FirstTexts::default();
@@ -103,6 +110,8 @@ pub fn replay(plan: &Plan, consume: &mut dyn FnMut(RunEvent)) -> Result<(), Stop
                 consume(event);
             }
             workers.into_iter().try_for_each(|worker| match worker.join() {
+                // Whatever an interrupted worker stumbled over is no fault of anybody's.
+                Ok(Err(_)) if plan.interrupt.is_raised() => Err(Stop::Interrupted),
                 Ok(result) => result,
                 Err(_) => Err(Stop::Io(io::Error::other("a replay worker panicked"))),
             })
@@ -119,10 +128,13 @@ fn work(
     first_texts: &FirstTexts,
     events: &Sender<RunEvent>,
 ) -> Result<(), Stop> {
-    let caller = Caller::new()?;
+    let caller = Caller::new(plan.interrupt.clone())?;
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some((scenario, host)) = next.and_then(|at| plan.scenarios.get(at)) else { return Ok(()) };
+        if plan.interrupt.is_raised() {
+            return Err(Stop::Interrupted);
+        }
         let outcome = replay_scenario(plan, &caller, scenario, host, round, first_texts, events);
         if outcome.is_err() {
             // The others finish what they are at and stop too.
@@ -164,7 +176,7 @@ fn replay_scenario(
         let call = call_of(plan, &sandbox, step, host);
         let mut observations = Vec::new();
         for _ in 0..step.fault.times.unwrap_or(1).max(1) {
-            observations = call_side_by_side(caller, &call, step.fault.parallel.unwrap_or(1))?;
+            observations = call_side_by_side(plan, caller, &call, step.fault.parallel.unwrap_or(1))?;
         }
         let mut extra = armed.findings();
         drop(armed);
@@ -212,6 +224,10 @@ fn replay_scenario(
         if let Some(last) = results.last_mut() {
             last.findings.extend(sandbox.check_state(step, &run));
         }
+        // A check that the interrupt cut off says nothing about the hook.
+        if plan.interrupt.is_raised() {
+            return Err(Stop::Interrupted);
+        }
         results.into_iter().for_each(|result| emit(events, RunEvent::StepFinished(result)));
     }
     emit(events, RunEvent::ScenarioFinished { scenario: name(), round });
@@ -253,12 +269,12 @@ fn call_of(plan: &Plan, sandbox: &Sandbox<'_>, step: &Step, host: &HostProfile) 
 }
 
 /// Runs the call once, or several times at once, each with a launcher of its own.
-fn call_side_by_side(caller: &Caller, call: &Call, n: u32) -> Result<Vec<crate::observation::Observation>, Stop> {
+fn call_side_by_side(plan: &Plan, caller: &Caller, call: &Call, n: u32) -> Result<Vec<Observation>, Stop> {
     if n <= 1 {
         return Ok(vec![caller.call(call)?]);
     }
     std::thread::scope(|scope| {
-        let calls: Vec<_> = (0..n).map(|_| scope.spawn(|| Caller::new()?.call(call))).collect();
+        let calls: Vec<_> = (0..n).map(|_| scope.spawn(|| Caller::new(plan.interrupt.clone())?.call(call))).collect();
         calls
             .into_iter()
             .map(|call| match call.join() {

@@ -132,7 +132,7 @@ pub enum FindingKind {
     ExitCode,
     /// The host would have taken another decision than expected.
     Decision,
-    /// The host rejected the output: invalid JSON, wrong shape.
+    /// The host rejected the output, or a part of it has no effect: invalid JSON, wrong shape, wrong place.
     InvalidOutput,
     /// The output names another event than the payload.
     WrongEventName,

@@ -19,6 +19,11 @@ pub fn select(words: &[String]) -> Result<Vec<Scenario>, Problems> {
     let root = Path::new(ROOT);
     let mut folders: Vec<PathBuf> = Vec::new();
     let mut problems = Vec::new();
+    if words.is_empty() && !root.is_dir() {
+        let message = "there is no such folder here, and no scenario was named";
+        let remedy = "go to the folder that holds scenarios/, or name a folder with a scenario.toml";
+        return Err(Problem::file(ROOT, message, remedy).into());
+    }
     if words.is_empty() {
         folders = discover(root)?;
     }

@@ -270,6 +270,28 @@ fn timeout_kills_grandchildren() {
 }
 
 #[test]
+fn who_ends_of_the_signal_to_its_group_holds_no_stream() {
+    // The shell and its child get the same signal, and either may be gone first.
+    let timed_out = |_| {
+        let mut call = shell("sleep 30; true");
+        call.timeout = Duration::from_millis(30);
+        run(&call)
+    };
+    let killed = |_| {
+        let mut call = shell("sleep 30; true");
+        call.kill_after = Some(Duration::from_millis(30));
+        run(&call)
+    };
+    let seen: Vec<_> = (0..20).map(timed_out).chain((0..20).map(killed)).collect();
+    assert_eq!(seen.iter().filter(|seen| seen.stream_held_open || !seen.orphans.is_empty()).count(), 0);
+    // One that gave the group the slip still counts.
+    let mut call = shell("setsid sleep 30 & sleep 30");
+    call.timeout = Duration::from_millis(300);
+    let seen = run(&call);
+    assert!(seen.stream_held_open && seen.orphans.len() == 1, "{:?}", seen.orphans);
+}
+
+#[test]
 fn who_ignores_the_timeout_is_killed_after_the_grace() {
     // Run directly: a shell around it would end at SIGTERM and leave it behind as an orphan.
     let mut call = with_path(Call::new(Program::Exec(vec![hook_path("stubborn")])));
@@ -404,4 +426,16 @@ fn small_hook_stays_small_under_a_large_replayer() {
 
     let grown = run(&shell("head -c 60000000 /dev/zero | tail -c 50000000 >/dev/null"));
     assert!(grown.peak_memory_bytes.unwrap() > 40_000_000, "{:?}", grown.peak_memory_bytes);
+}
+
+#[test]
+fn launchers_that_start_side_by_side_hold_no_stream_of_another_hook() {
+    // Every start copies this process's descriptors for a moment, so all starts and all calls overlap here.
+    let call = shell("exit 0");
+    let seen: Vec<Observation> = std::thread::scope(|scope| {
+        let one = || (0..40).map(|_| run(&call)).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..6).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(seen.iter().filter(|seen| seen.stream_held_open || seen.cpu_partial).count(), 0);
 }

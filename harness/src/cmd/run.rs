@@ -1,4 +1,7 @@
 //! `hookbench run`: load, plan, replay, gate, report.
+//!
+//! A run that the user stops keeps what it has: its events are saved and reported, no gate is judged, and the saved run
+//! lacks its last event, which is how a reader knows.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,23 +15,25 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::RunArgs;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::gate::{Gate, judge, parse_gates};
+use crate::gate::{Gate, GateSyntax, judge, parse_gates};
 use crate::golden::Writing;
 use crate::hook::{Hook, quoted};
+use crate::interrupt::Interrupt;
 use crate::machine;
+use crate::problem::Source;
 use crate::record::{EVENTS_FILE, RunWriter};
-use crate::replay::{Plan, replay};
+use crate::replay::{Plan, Stop, replay};
 use crate::report::{json, junit, markdown, terminal};
 use crate::run_event::{RunEvent, RunHeader};
-use crate::scenario::Scenario;
+use crate::scenario::{HostRange, Scenario};
 use crate::selection::{ROOT, select};
 use crate::summary::Summary;
 
 /// Where a run is saved unless told otherwise.
 const LAST: &str = ".hookbench/last";
 
-/// File of gates that is read unless told otherwise.
-const GATES_FILE: &str = "hookbench.toml";
+/// Files of gates, the first of which that exists is read unless told otherwise.
+const GATES_FILES: [&str; 2] = ["hookbench.toml", "scenarios/hookbench.toml"];
 
 /// Runs the scenarios; the report for stdout, and the exit code.
 ///
@@ -41,6 +46,7 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         return Ok((list(&scenarios), ExitCode::Pass));
     }
     let plan = plan(args, scenarios, ci)?;
+    check_report_places(args)?;
     let mut writer = saved_run(args)?;
     let mut summary = Summary::default();
     let mut fault = None;
@@ -56,12 +62,17 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
     consume(RunEvent::RunStarted(header(&plan)));
     let outcome = replay(&plan, &mut consume);
     progress.finish_and_clear();
-    outcome?;
-    // Gates look at the whole run, so they are judged on its summary and become its last events.
-    let judged: Vec<_> = gates.iter().map(|gate| judge(gate, &summary)).collect();
-    for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
-        summary.observe(&event);
-        fault = fault.take().or_else(|| writer.write(&event).err());
+    match outcome {
+        Err(Stop::Interrupted) => {}
+        Err(stop) => return Err(stop.into()),
+        Ok(()) => {
+            // Gates look at the whole run, so they are judged on its summary and become its last events.
+            let judged: Vec<_> = gates.iter().map(|gate| judge(gate, &summary)).collect();
+            for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
+                summary.observe(&event);
+                fault = fault.take().or_else(|| writer.write(&event).err());
+            }
+        }
     }
     if let Some(fault) = fault {
         return Err(fault.into());
@@ -90,6 +101,12 @@ fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Pl
     };
     let known: Vec<String> = HostProfile::recorded().iter().map(|host| host.version.to_string()).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    if let Some(asked) = &args.host
+        && HostRange::parse(&format!("={asked}")).is_err()
+    {
+        let remedy = format!("name a version of three numbers; those known here are {}", known.join(" and "));
+        return Err(Failure::usage("--host", format!("`{asked}` is not a version of the client"), remedy));
+    }
     let hosts = scenarios.into_iter().filter_map(|scenario| {
         let version = match &args.host {
             Some(asked) => scenario.host.admits(asked).then_some(asked.as_str()),
@@ -110,6 +127,8 @@ fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Pl
         hook_program: bundled.map_or_else(|| "hookmem".to_owned(), |path| quoted(&path.to_string_lossy())),
         path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
         keep: args.keep,
+        interrupt: Interrupt::from_signals()
+            .map_err(|error| Failure::Internal(format!("cannot listen for Ctrl-C: {error}")))?,
     })
 }
 
@@ -139,8 +158,8 @@ fn gates(args: &RunArgs) -> Result<Vec<Gate>, Failure> {
     if args.no_gates {
         return Ok(Vec::new());
     }
-    let default = PathBuf::from(GATES_FILE);
-    let file = args.gates_file.clone().or_else(|| default.is_file().then_some(default));
+    let default = || GATES_FILES.into_iter().map(PathBuf::from).find(|path| path.is_file());
+    let file = args.gates_file.clone().or_else(default);
     let mut gates = match file {
         None => Vec::new(),
         Some(path) => {
@@ -155,7 +174,10 @@ fn gates(args: &RunArgs) -> Result<Vec<Gate>, Failure> {
         }
     };
     for text in &args.gates {
-        gates.push(Gate::parse(text).map_err(|fault| Failure::usage("--gate", fault.message, fault.remedy))?);
+        let problem = |fault: GateSyntax| {
+            Source::new("--gate", text.as_str()).problem(fault.at..fault.at, fault.message, fault.remedy)
+        };
+        gates.push(Gate::parse(text).map_err(problem)?);
     }
     Ok(gates)
 }
@@ -221,6 +243,18 @@ fn list(scenarios: &[Scenario]) -> String {
         let _ = writeln!(text, "no scenarios below {ROOT}/");
     }
     text
+}
+
+/// Finds out before the run that a report would have no folder after it.
+fn check_report_places(args: &RunArgs) -> Result<(), Failure> {
+    for path in [&args.junit, &args.markdown].into_iter().flatten() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            let remedy = "make the folder first, or name a file in a folder that exists";
+            return Err(Failure::usage(path, "there is no such folder for the report", remedy));
+        }
+    }
+    Ok(())
 }
 
 fn write_report(path: Option<&Path>, text: &str) -> Result<(), Failure> {

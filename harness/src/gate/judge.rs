@@ -316,7 +316,7 @@ fn budget(expr: &GateExpr, measure: BudgetMeasure, spread: Spread, steps: &[&Ste
 fn retrieval(measure: Measure, steps: &[&StepSummary]) -> Evidence {
     let Some(mean) = mean_over_steps(steps.iter().copied(), measure, MIN_GRADE) else {
         let (reason, remedy) = match measure {
-            Measure::Abstain => ("no selected step has empty relevance labels", "label a step with `relevant = []`"),
+            Measure::Abstain => ("no selected step has empty relevance labels", "label a step with `relevant = {}`"),
             _ => ("no selected step has relevance labels", "label the steps, or widen the selector"),
         };
         return Evidence::Absent { reason: reason.to_owned(), remedy: remedy.to_owned() };

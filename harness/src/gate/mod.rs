@@ -1,6 +1,6 @@
 //! Gates: bounds on the figures of a run, with four answers.
 //!
-//! A gate is one line of text ([`GateExpr`]); a file holds many by name ([`parse_gates`]); [`judge`] answers
+//! A gate is one line of text ([`GateExpr`]); a file holds many by name ([`parse_gates`]); [`judge()`] answers
 //! one for a run. An answer is never a guess: too few samples give inconclusive, and a metric that one run
 //! cannot know (anything against a baseline) is skipped with the reason. Measuring is not here.
 

@@ -1,7 +1,8 @@
 //! The replayer's connection to its launcher process.
 //!
 //! Guarantee: dropping a link ends the launcher and, before that, everything that its current hook started; the
-//! drop returns when all of it is gone. Receiving can be cancelled at any await without losing a byte.
+//! drop returns when all of it is gone. Receiving can be cancelled at any await without losing a byte. No launcher
+//! is started while another call holds its hook's ends of the streams, see [`streams_in_hand`].
 //!
 //! Not here: what the messages mean.
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::sync::{RwLock, RwLockReadGuard};
 
 use super::launcher::ARGUMENT;
 use super::unix;
@@ -23,6 +25,17 @@ use super::wire::{self, Reply, Request};
 
 /// A launcher that has not ended this long after its socket was closed was stopped by a hook, and is killed.
 const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Written by a start of a launcher, read by whoever holds a hook's ends of the streams.
+static STARTS: RwLock<()> = RwLock::const_new(());
+
+/// Keeps launchers of this process from starting while the answer lives.
+///
+/// A new process has a copy of all descriptors of its parent until its `execve` closes them. A hook that ended
+/// meanwhile would seem to have left its streams open.
+pub(super) async fn streams_in_hand() -> RwLockReadGuard<'static, ()> {
+    STARTS.read().await
+}
 
 /// A running launcher and the socket to it.
 #[derive(Debug)]
@@ -35,10 +48,12 @@ pub(super) struct Link {
 
 impl Link {
     /// Starts `executable` as a launcher. Needs a tokio runtime with I/O.
-    pub(super) fn open(executable: &Path) -> io::Result<Self> {
+    pub(super) async fn open(executable: &Path) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let control = unix::watch(ours, Interest::READABLE | Interest::WRITABLE)?;
+        // Held until the spawn returns, which it does after the `execve`.
+        let _alone = STARTS.write().await;
         let process = Command::new(executable)
             .arg0("hookbench")
             .arg(ARGUMENT)

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::call::{Call, HoldRule, Program};
-use super::link::Link;
+use super::link::{Link, streams_in_hand};
 use super::pump::{Capture, Feed};
 use super::unix;
 use super::wire::{Ended, Outcome, Reply, Request, Run, Swept};
@@ -64,7 +64,7 @@ impl Launcher {
         self.link.take_if(|link| !link.is_alive());
         let mut link = match self.link.take() {
             Some(link) => link,
-            None => Link::open(&self.executable)?,
+            None => Link::open(&self.executable).await?,
         };
         let (observation, clean) = observe(&mut link, call).await?;
         if clean {
@@ -76,20 +76,22 @@ impl Launcher {
 
 /// The observation, and whether the launcher is fit for another call.
 async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)> {
+    let in_hand = streams_in_hand().await;
     let (mut feed, stdin) = Feed::open(&call.stdin, call.stdin_plan)?;
     let (mut out, stdout) = Capture::open(call.capture_limit_bytes)?;
     let (mut err, stderr) = Capture::open(call.capture_limit_bytes)?;
     let hook_ends = [stdin, stdout, stderr];
     link.send(&Request::Run(run_of(call)), Some(&hook_ends)).await?;
     drop(hook_ends);
+    drop(in_hand);
 
     let ended = pump_until_ended(link, call, &mut feed, &mut out, &mut err).await?;
     feed.push_now()?;
     out.pull_now()?;
     err.pull_now()?;
-    let stream_held_open = out.is_open() || err.is_open();
+    let is_open = out.is_open() || err.is_open();
     // The host drops the output of a hook that ran into its timeout, and so has nothing to wait for.
-    if stream_held_open && !ended.timed_out {
+    if is_open && !ended.timed_out {
         pump_while_held(call, &ended, &mut out, &mut err).await?;
     }
     let released_at = [&out, &err].map(|capture| capture.ended_at.unwrap_or_else(unix::monotonic));
@@ -97,6 +99,9 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
     err.close();
 
     let swept = if ended.alone { Swept { orphans: Vec::new(), clean: true } } else { sweep(link).await? };
+    // A signal to the group ends the hook and its children in any order. Only who is left after it holds a stream.
+    let group_was_signalled = ended.timed_out || (call.kill_after.is_some() && is_killed(&ended));
+    let stream_held_open = is_open && (!group_was_signalled || !swept.orphans.is_empty());
     let [out_at, err_at] = released_at;
     let waited_until = if ended.timed_out { ended.ended_at } else { out_at.max(err_at).max(ended.ended_at) };
     let since_start = |at: Duration| at.saturating_sub(ended.started_at);
@@ -195,6 +200,10 @@ async fn sweep(link: &mut Link) -> io::Result<Swept> {
         },
         () = sleep_until(Instant::now() + LAUNCHER_PATIENCE) => Err(silent()),
     }
+}
+
+fn is_killed(ended: &Ended) -> bool {
+    matches!(ended.outcome, Outcome::Status(status) if unix::signal_of(status) == Some(libc::SIGKILL))
 }
 
 fn silent() -> io::Error {

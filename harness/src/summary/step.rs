@@ -178,10 +178,13 @@ impl StepSummary {
         self.findings.is_empty()
     }
 
-    /// Some calls passed and some did not, or the text changed between rounds.
+    /// Some rounds passed and some did not, or the text changed between rounds.
+    ///
+    /// A round passes when all its calls do: parallel calls of one round are meant to differ.
     pub fn flaky(&self) -> bool {
-        let n_passed = self.calls.iter().filter(|call| call.passed).count();
-        (n_passed > 0 && n_passed < self.calls.len()) || self.findings.contains_key(&FindingKind::NotDeterministic)
+        let rounds = || self.calls.chunk_by(|left, right| left.round == right.round);
+        let n_passed = rounds().filter(|calls| calls.iter().all(|call| call.passed)).count();
+        (n_passed > 0 && n_passed < rounds().count()) || self.findings.contains_key(&FindingKind::NotDeterministic)
     }
 
     /// Whether the step has relevance labels, if only empty ones.

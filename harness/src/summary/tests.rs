@@ -91,6 +91,20 @@ fn a_step_is_flaky_when_its_rounds_disagree() {
 }
 
 #[test]
+fn parallel_calls_of_a_round_may_differ_but_rounds_may_not() {
+    let failed = |round| {
+        let mut failed = step("s", "x", 0, round);
+        failed.findings.push(finding(FindingKind::Empty, "nothing"));
+        failed
+    };
+    let one_of_two = |round| [step("s", "x", 0, round), failed(round)];
+    assert!(!summary(1, one_of_two(0)).steps()[0].flaky());
+    assert!(!summary(2, one_of_two(0).into_iter().chain(one_of_two(1))).steps()[0].flaky());
+    let then_none = [step("s", "x", 0, 1), step("s", "x", 0, 1)];
+    assert!(summary(2, one_of_two(0).into_iter().chain(then_none)).steps()[0].flaky());
+}
+
+#[test]
 fn calls_carry_what_the_observation_says() {
     let mut held = step("s", "held", 0, 0);
     held.observation.stream_held_open = true;
