@@ -160,10 +160,7 @@ fn newer_first_on_one_matter(documents: &mut [SourceDocument]) {
     for end in 1..documents.len() {
         for at in (1..=end).rev() {
             let newer = match (documents.get(at - 1), documents.get(at)) {
-                (Some(first), Some(second)) => {
-                    first.timestamp_ms < second.timestamp_ms
-                        && second.links.iter().any(|path| first.links.contains(path))
-                }
+                (Some(first), Some(second)) => first.timestamp_ms < second.timestamp_ms && one_matter(first, second),
                 _ => false,
             };
             if newer {

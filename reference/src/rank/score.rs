@@ -17,7 +17,7 @@ use crate::rank::weights::Weights;
 use crate::store::postings::{Field, Postings};
 
 /// Postings that one query may visit, unless its rarest term alone has more.
-pub const MAX_VISITS: u32 = 12_000;
+pub const MAX_VISITS: u32 = 10_000;
 
 /// Documents about something else that every index is taken to hold besides its own. Without them a term of the
 /// only record of a new project would count as known to all and nothing would ever be relevant.
@@ -63,7 +63,7 @@ pub fn rank(
         return Ranking::default();
     }
     let plan = Plan::new(index, query, weights);
-    let mut board = Board::new(index.documents());
+    let mut board = Board::new(plan.visits);
     for term in &plan.terms {
         for field in plan.fields.iter().filter(|field| field.weight > 0.0 && term.reads(field.field)) {
             let weight = if term.is_code { weights.body } else { field.weight };
@@ -179,30 +179,64 @@ struct Entry {
     pending: f32,
 }
 
-/// Scores so far: dense look-up, compact entries, so that a rare query touches little memory.
+/// Scores so far. A look-up by document would be simplest as a table over all documents, but a process that lives for a
+/// millisecond pays for every page that it touches: this table grows with what was found instead.
 struct Board {
-    /// By document: position of its entry plus one, 0 without one.
-    places: Vec<u32>,
+    /// Open addressing by document: position of its entry plus one, 0 for a free slot. A power of two, at most half full.
+    slots: Vec<u32>,
     entries: Vec<Entry>,
     /// Positions with something pending.
     pending: Vec<u32>,
 }
 
+/// Slots of a new board.
+const SLOTS: usize = 1 << 12;
+
 impl Board {
-    fn new(documents: u32) -> Board {
-        Board { places: vec![0; documents as usize], entries: Vec::with_capacity(256), pending: Vec::new() }
+    /// A board for at most about `visits` documents; memory is reserved, not touched.
+    fn new(visits: u32) -> Board {
+        Board { slots: vec![0; SLOTS], entries: Vec::with_capacity(visits as usize + 64), pending: Vec::new() }
     }
 
+    /// Position of the document's entry, made now when there is none.
     fn touch(&mut self, document: u32) -> usize {
-        let next = self.entries.len() as u32 + 1;
-        match self.places.get_mut(document as usize) {
+        if self.entries.len() * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot_of(document);
+        match self.slots.get_mut(slot) {
             Some(place) if *place > 0 => *place as usize - 1,
             Some(place) => {
-                *place = next;
                 self.entries.push(Entry { document, ..Entry::default() });
-                next as usize - 1
+                *place = self.entries.len() as u32;
+                self.entries.len() - 1
             }
             None => usize::MAX,
+        }
+    }
+
+    /// The document's slot, or the free one where it belongs.
+    fn slot_of(&self, document: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        // Fibonacci hashing: neighbouring numbers land far apart.
+        let mut slot = (document.wrapping_mul(0x9e37_79b9) >> 8) as usize & mask;
+        while let Some(place) = self.slots.get(slot).filter(|place| **place > 0) {
+            if self.entries.get(*place as usize - 1).is_some_and(|entry| entry.document == document) {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 4];
+        for at in 0..self.entries.len() {
+            let Some(document) = self.entries.get(at).map(|entry| entry.document) else { break };
+            let slot = self.slot_of(document);
+            if let Some(place) = self.slots.get_mut(slot) {
+                *place = at as u32 + 1;
+            }
         }
     }
 

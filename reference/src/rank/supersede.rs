@@ -8,14 +8,15 @@
 use std::collections::BTreeSet;
 
 use crate::document::SourceDocument;
-use crate::rank::fields::field_terms;
-use crate::store::postings::Field;
 
 /// Share of common words from which on two memories are about the same.
 const SAME: f32 = 0.8;
 
 /// For each document whether a newer one in the list is on the same subject. Of equally old ones the first stays.
 pub fn superseded(documents: &[&SourceDocument]) -> Vec<bool> {
+    if documents.len() < 2 {
+        return vec![false; documents.len()];
+    }
     let words: Vec<BTreeSet<String>> = documents.iter().map(|document| words(document)).collect();
     let subjects: Vec<(&SourceDocument, &BTreeSet<String>)> = documents.iter().copied().zip(&words).collect();
     let is_newer = |a: usize, b: usize| {
@@ -46,16 +47,12 @@ fn is_same(a: &(&SourceDocument, &BTreeSet<String>), b: &(&SourceDocument, &BTre
     place && common > 0.0 && common >= SAME * all
 }
 
+/// Lower-case words of the sections, numbers aside. Plain words do: the same subject is said in the same words.
 fn words(document: &SourceDocument) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    for field in [Field::Request, Field::Body] {
-        field_terms(document, field, &mut |term| {
-            if !term.bytes().any(|byte| byte.is_ascii_digit()) {
-                words.insert(term.to_owned());
-            }
-        });
-    }
-    words
+    let sections = document.sections().filter(|(heading, _)| *heading != "Affected paths");
+    let words = sections.flat_map(|(_, text)| text.split(|c: char| !c.is_alphanumeric()));
+    let said = words.filter(|word| word.chars().count() > 1 && !word.bytes().any(|byte| byte.is_ascii_digit()));
+    said.map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::store::write::{Removal, Upserted, Writer};
 const GATED_HITS: usize = 20;
 
 /// Hits that routing by the best document looks at.
-const ROUTED_HITS: usize = 200;
+const ROUTED_HITS: usize = 64;
 
 /// Share of the best route's score under which a segment is not looked into.
 const ROUTE_CUT: f32 = 0.1;
