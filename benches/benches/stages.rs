@@ -81,13 +81,13 @@ fn stages_on_a_store(bench: &mut Criterion) {
         bench.bench_with_input(BenchmarkId::new("open", n), &root, |b, root| b.iter(|| Snapshot::open(root).unwrap()));
         let snapshot = Snapshot::open(&root).unwrap();
         let everywhere = |_: u32| true;
-        bench.bench_function(BenchmarkId::new("rank", n), |b| {
+        bench.bench_function(&format!("rank/{n}"), |b| {
             b.iter(|| rank(&snapshot, black_box(&query), &Weights::default(), &everywhere, 20));
         });
-        bench.bench_function(BenchmarkId::new("route", n), |b| {
+        bench.bench_function(&format!("route/{n}"), |b| {
             b.iter(|| Strategy::LocalDistinctiveness.route(black_box(&terms), &snapshot, 3));
         });
-        bench.bench_function(BenchmarkId::new("recent", n), |b| b.iter(|| snapshot.recent().take(60).count()));
+        bench.bench_function(&format!("recent/{n}"), |b| b.iter(|| snapshot.recent().take(60).count()));
     }
 }
 

@@ -100,9 +100,10 @@ impl SourceDocument {
 
 /// Splits markdown at lines that start with `## `, giving (heading, trimmed text) pairs.
 pub fn sections(content: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = content
-        .strip_prefix("## ")
-        .map_or_else(|| content.find("\n## ").map_or("", |at| content.get(at + 4..).unwrap_or("")), |after| after);
+    let mut rest = match content.strip_prefix("## ") {
+        Some(after) => after,
+        None => content.find("\n## ").and_then(|at| content.get(at + 4..)).unwrap_or(""),
+    };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
