@@ -48,7 +48,20 @@ pub struct LoneResult<'l> {
     pub is_error: bool,
     /// The line from the value of the tool report's patch on, if it has one.
     pub patch: Option<&'l [u8]>,
+    /// The line from the value of the result's content on, where it stands in its usual place.
+    content: Option<&'l [u8]>,
 }
+
+impl<'l> LoneResult<'l> {
+    /// The result's text; `None` when the line must be parsed for it.
+    pub fn text(&self) -> Option<Cow<'l, str>> {
+        let content = serde_json::Deserializer::from_slice(self.content?).into_iter::<Text<'l>>().next()?;
+        content.ok().map(|text| text.0)
+    }
+}
+
+/// What stands between a result's id and its content as the host writes it.
+const CONTENT_FOLLOWS: &[u8] = br#","type":"tool_result","content":"#;
 
 /// Bytes of a far line in which its first tool name or call id stands: the host writes short fields first.
 const HEAD_BYTES: usize = 4 << 10;
@@ -96,7 +109,8 @@ impl Sniffer {
     /// `None` where the bytes leave a doubt: several results, words beside it, a sub-agent's or the host's line.
     pub fn lone_result<'l>(&self, line: &'l [u8]) -> Option<LoneResult<'l>> {
         let mut ids = self.call_id.find_iter(line);
-        let id = string_at(line, ids.next()? + 14)?;
+        let at = ids.next()?;
+        let id = string_at(line, at + 14)?;
         let [sidechain, meta, text] = &self.doubts;
         let is_true = |finder: &memmem::Finder<'_>| {
             let value = finder.find(line).and_then(|at| line.get(at + finder.needle().len()..));
@@ -106,7 +120,9 @@ impl Sniffer {
             return None;
         }
         let patch = self.patch.find(line).and_then(|at| line.get(at + self.patch.needle().len()..));
-        Some(LoneResult { id, is_error: is_true(&self.is_error), patch })
+        let after_id = line.get(at + 14..).unwrap_or_default().trim_ascii_start();
+        let content = after_id.get(id.len() + 2..).and_then(|rest| rest.strip_prefix(CONTENT_FOLLOWS));
+        Some(LoneResult { id, is_error: is_true(&self.is_error), patch, content })
     }
 
     /// Whether a message line is the model's and calls none of the tools of these names: it only speaks or looks.

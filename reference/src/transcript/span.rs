@@ -26,7 +26,7 @@ const MOST_WRITTEN: usize = 3_000;
 /// Newest commands kept.
 const MOST_COMMANDS: usize = 64;
 /// Bytes from the end in which the model's words count; farther back only its edits and commands do.
-const WORDS_BYTES: u64 = 512 << 10;
+const WORDS_BYTES: u64 = 256 << 10;
 /// Tools that change files.
 const EDIT_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /// Tools that run commands.
@@ -71,6 +71,13 @@ pub struct Command {
     pub ending: Ending,
     /// First and last part of its output: evidence for pass or fail, never content.
     pub output: String,
+}
+
+impl Command {
+    fn end(&mut self, is_error: bool, text: &str) {
+        self.ending = if is_error { Ending::Failed(exit_code(text)) } else { Ending::Succeeded };
+        self.output = both_ends(text, COMMAND_BYTES);
+    }
 }
 
 /// One text of the model.
@@ -214,7 +221,7 @@ impl<'r> Walk<'r> {
             Sniff::Bad => self.span.bad_lines += 1,
             Sniff::Other | Sniff::Result => self.span.good_lines += 1,
             Sniff::Message if !is_near && self.sniffer.calls_none_of(bytes, &TOOLS) => self.span.good_lines += 1,
-            Sniff::Message if self.ends_edit(bytes) => self.span.good_lines += 1,
+            Sniff::Message if self.ends_call(bytes) => self.span.good_lines += 1,
             Sniff::Message => match line::parse(bytes) {
                 Err(_) => self.span.bad_lines += 1,
                 Ok(parsed) => {
@@ -227,22 +234,32 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Takes a line that is nothing but the result of an edit. It holds the whole old file: parsing it would cost
-    /// more than all else.
-    fn ends_edit(&mut self, bytes: &[u8]) -> bool {
+    /// Takes a line that is nothing but the result of one open call. Its report repeats the result and holds the
+    /// whole old file of an edit: parsing it would cost more than all else.
+    fn ends_call(&mut self, bytes: &[u8]) -> bool {
         if self.open.is_empty() {
             return false;
         }
         let Some(result) = self.sniffer.lone_result(bytes) else { return false };
-        let Some(Open::Edit(at)) = self.open.get(result.id).copied() else { return false };
-        self.open.remove(result.id);
-        if let Some(edit) = self.edits.get_mut(at) {
-            if result.is_error {
-                *edit = None;
-            } else if let (Some(edit), Some(patch)) = (edit, result.patch) {
-                edit.report(patch);
+        match self.open.get(result.id) {
+            Some(Open::Edit(at)) => {
+                if let Some(edit) = self.edits.get_mut(*at) {
+                    if result.is_error {
+                        *edit = None;
+                    } else if let (Some(edit), Some(patch)) = (edit, result.patch) {
+                        edit.report(patch);
+                    }
+                }
             }
+            Some(Open::Command(at)) => {
+                let Some(text) = result.text() else { return false };
+                if let Some(command) = self.commands.get_mut(*at) {
+                    command.end(result.is_error, &text);
+                }
+            }
+            None => return false,
         }
+        self.open.remove(result.id);
         true
     }
 
@@ -352,8 +369,7 @@ impl<'r> Walk<'r> {
             Some(Open::Command(at)) => {
                 let Some(command) = self.commands.get_mut(at) else { return };
                 let text = content.map(line::result_text).unwrap_or_default();
-                command.ending = if is_error { Ending::Failed(exit_code(&text)) } else { Ending::Succeeded };
-                command.output = both_ends(&text, COMMAND_BYTES);
+                command.end(is_error, &text);
             }
             None => {}
         }
