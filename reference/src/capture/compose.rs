@@ -4,7 +4,8 @@
 //! Of a content limit of 4,096 bytes they get at most 640, 1,200, 560, 480, 480 and 320, and the paths what is left,
 //! at most 480; another limit scales all. A session's summary gives its result the shares of the sections it lacks.
 //! List sections hold plain lines, one an item, without list marks and without a label that repeats the heading.
-//! Guarantee: the content never exceeds the limit and only `## ` lines of these sections start with `## `. Deliberately not here: identifiers (see `growth`).
+//! Guarantee: the content never exceeds the limit and only `## ` lines of these sections start with `## `.
+//! Deliberately not here: identifiers (see `growth`).
 
 use std::collections::BTreeMap;
 

@@ -62,11 +62,12 @@ pub fn of(sentence: &str) -> Option<Cue> {
         || (seen.has(Sense::Falters) && (seen.has(Sense::Attempts) || tried))
         || (tried && seen.has(Sense::Turns));
     let chooses = seen.has(Sense::Chooses);
+    let author_acts = ["I ", "We ", "I've "].iter().any(|who| sentence.starts_with(who));
     let chosen = seen.has(Sense::Decides)
         || sentence.starts_with("Chose ")
         || (seen.has(Sense::Compares) && (chooses || seen.has(Sense::Acts)))
         // With a reason the author must be who acts: `this is slow because we …` explains a fault.
-        || (seen.has(Sense::Reasons) && (chooses || ["I ", "We ", "I've "].iter().any(|who| sentence.starts_with(who))));
+        || (seen.has(Sense::Reasons) && (chooses || author_acts));
     let checked = seen.has(Sense::Checks) && !seen.has(Sense::Wishes);
     // A mended fault is no failed try, and no open point.
     [(open && !denied && !mends, Cue::Unresolved), (failed && !denied && !mends, Cue::Failure)]

@@ -139,11 +139,15 @@ fn patch_tells_which_lines_of_an_overwritten_file_are_new() {
 
 #[test]
 fn result_in_any_shape_ends_its_call() {
+    const ID: &str = r#""tool_use_id":"t1""#;
     let edit = json!({"file_path": "/p/a", "old_string": "x", "new_string": "from the input"});
-    let patch = r#""toolUseResult":{"originalFile":"\"structuredPatch\":[]","structuredPatch":[{"lines":["+from the patch"]}]}"#;
+    let patch = concat!(
+        r#""toolUseResult":{"originalFile":"\"structuredPatch\":[]","#,
+        r#""structuredPatch":[{"lines":["+from the patch"]}]}"#
+    );
     let result = |more: &str, place: &str| {
         format!(
-            r#"{{{more}"type":"user","message":{{"content":[{{"tool_use_id":"t1","type":"tool_result",{place}}}]}},{patch}}}"#
+            r#"{{{more}"type":"user","message":{{"content":[{{{ID},"type":"tool_result",{place}}}]}},{patch}}}"#
         )
     };
     let lone = result("", r#""content":"ok""#);
@@ -164,7 +168,7 @@ fn result_in_any_shape_ends_its_call() {
     let command = json!({"command": "make test"});
     for content in [r#""Exit code 2\nbad""#, r#"[{"type":"text","text":"Exit code 2\nbad"}]"#] {
         let line = format!(
-            r#"{{"type":"user","message":{{"content":[{{"tool_use_id":"t1","type":"tool_result","content":{content},"is_error":true}}]}}}}"#
+            r#"{{"type":"user","message":{{"content":[{{{ID},"type":"tool_result","content":{content},"is_error":true}}]}}}}"#
         );
         let span = Transcript::new().user("go").call("t1", "Bash", &command).raw(line.as_bytes()).read();
         assert_eq!(span.commands[0].ending, Ending::Failed(Some(2)), "{line}");
