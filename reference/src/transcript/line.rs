@@ -37,6 +37,7 @@ pub struct Sniffer {
     patch: memmem::Finder<'static>,
     doubts: [memmem::Finder<'static>; 3],
     is_error: memmem::Finder<'static>,
+    report: memmem::Finder<'static>,
 }
 
 /// The result of one call, told from its line's bytes.
@@ -63,6 +64,9 @@ impl<'l> LoneResult<'l> {
 /// What stands between a result's id and its content as the host writes it.
 const CONTENT_FOLLOWS: &[u8] = br#","type":"tool_result","content":"#;
 
+/// Bytes at the end of a line that are looked at for flags behind the tool's report.
+const END_BYTES: usize = 512;
+
 /// Bytes of a far line in which its first tool name or call id stands: the host writes short fields first.
 const HEAD_BYTES: usize = 4 << 10;
 
@@ -76,6 +80,7 @@ impl Default for Sniffer {
             patch: memmem::Finder::new("\"structuredPatch\":"),
             doubts: ["\"isSidechain\":", "\"isMeta\":", "\"type\":\"text\""].map(memmem::Finder::new),
             is_error: memmem::Finder::new("\"is_error\":"),
+            report: memmem::Finder::new("\"toolUseResult\":"),
         }
     }
 }
@@ -108,21 +113,29 @@ impl Sniffer {
     ///
     /// `None` where the bytes leave a doubt: several results, words beside it, a sub-agent's or the host's line.
     pub fn lone_result<'l>(&self, line: &'l [u8]) -> Option<LoneResult<'l>> {
-        let mut ids = self.call_id.find_iter(line);
+        // What follows the report's key is the report, but for a few short fields at the end.
+        let report = self.report.find(line).unwrap_or(line.len());
+        let message = line.get(..report)?;
+        let ending = line.get(report.max(line.len().saturating_sub(END_BYTES))..)?;
+        let mut ids = self.call_id.find_iter(message);
         let at = ids.next()?;
         let id = string_at(line, at + 14)?;
         let [sidechain, meta, text] = &self.doubts;
-        let is_true = |finder: &memmem::Finder<'_>| {
-            let value = finder.find(line).and_then(|at| line.get(at + finder.needle().len()..));
+        let is_true = |part: &[u8], finder: &memmem::Finder<'_>| {
+            let value = finder.find(part).and_then(|at| part.get(at + finder.needle().len()..));
             value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
         };
-        if ids.next().is_some() || text.find(line).is_some() || is_true(sidechain) || is_true(meta) {
+        let by_another = [message, ending].iter().any(|part| is_true(part, sidechain) || is_true(part, meta));
+        // A message behind the report would have no id in front of it, so it is in doubt too.
+        if ids.next().is_some() || text.find(message).is_some() || by_another {
             return None;
         }
-        let patch = self.patch.find(line).and_then(|at| line.get(at + self.patch.needle().len()..));
+        let patch = line
+            .get(report..)
+            .and_then(|report| self.patch.find(report).and_then(|at| report.get(at + self.patch.needle().len()..)));
         let after_id = line.get(at + 14..).unwrap_or_default().trim_ascii_start();
         let content = after_id.get(id.len() + 2..).and_then(|rest| rest.strip_prefix(CONTENT_FOLLOWS));
-        Some(LoneResult { id, is_error: is_true(&self.is_error), patch, content })
+        Some(LoneResult { id, is_error: is_true(message, &self.is_error), patch, content })
     }
 
     /// Whether a message line is the model's and calls none of the tools of these names: it only speaks or looks.
