@@ -2,14 +2,16 @@
 //!
 //! Sections: Request, Result, Decisions, Failures, Unresolved, Validation, Affected paths; empty ones are left out.
 //! Of a content limit of 4,096 bytes they get at most 640, 1,200, 560, 480, 480 and 320, and the paths what is left,
-//! at most 480; another limit scales all. A session's summary gives its result the shares of the sections it lacks. Guarantee: the content never exceeds the limit and only `## ` lines of
-//! these sections start with `## `. Deliberately not here: identifiers (see `growth`).
+//! at most 480; another limit scales all. A session's summary gives its result the shares of the sections it lacks.
+//! List sections hold plain lines, one an item, without list marks and without a label that repeats the heading.
+//! Guarantee: the content never exceeds the limit and only `## ` lines of these sections start with `## `.
+//! Deliberately not here: identifiers (see `growth`).
 
 use std::collections::BTreeMap;
 
 use super::cue::{self, Cue};
 use super::gather::Turn;
-use super::{Place, prose};
+use super::{Place, label, prose};
 use crate::document::{Concept, Evidence, SourceDocument};
 use crate::session::name;
 
@@ -85,6 +87,8 @@ impl Facts {
             Cue::Unresolved => &mut self.unresolved,
             Cue::Validation => &mut self.validation,
         };
+        // The heading says already what the label would.
+        let words = label::split(words).filter(|(named, _)| *named == cue).map_or(words, |(_, rest)| rest);
         let item = prose::distil(words, ITEM_BYTES);
         if list.len() < MOST_ITEMS && prose::has_words(&item, 2) && !list.contains(&item) {
             list.push(item);
@@ -150,7 +154,7 @@ impl Sections {
 fn list(items: &[String], bytes: usize) -> String {
     let mut text = String::new();
     for item in items {
-        let line = format!("{}- {}", if text.is_empty() { "" } else { "\n" }, item.replace('\n', " "));
+        let line = format!("{}{}", if text.is_empty() { "" } else { "\n" }, item.replace('\n', " "));
         if text.len() + line.len() > bytes {
             break;
         }
@@ -164,8 +168,8 @@ fn path_list(paths: &[String], bytes: usize) -> String {
     let mut text = String::new();
     for (at, path) in paths.iter().enumerate() {
         let left = paths.len() - at;
-        let line = format!("{}- {path}", if text.is_empty() { "" } else { "\n" });
-        let more = format!("\n- and {left} more");
+        let line = format!("{}{path}", if text.is_empty() { "" } else { "\n" });
+        let more = format!("\nand {left} more");
         let reserve = if left > 1 { more.len() + 4 } else { 0 };
         if text.len() + line.len() + reserve > bytes {
             if !text.is_empty() && text.len() + more.len() <= bytes {

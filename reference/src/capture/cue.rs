@@ -1,9 +1,11 @@
 //! Tells from its words whether a sentence states a decision, a failed attempt, or something left open.
 //!
-//! By rule: a table of turns of phrase in several languages, matched without regard to ASCII case and only as whole
-//! words where the script has blanks. Guarantee: deterministic and blind to everything but the sentence and the
-//! heading above it. A wrong guess costs one line in a bounded section; the words themselves are never changed.
+//! By rule: a label in front decides; else the senses of the sentence's turns of phrase are added up (see `phrase`).
+//! Guarantee: deterministic and blind to everything but the sentence and the heading above it. Rules would rather
+//! miss a line than file a wrong one: a wrong line in a section is read as a fact. The words are never changed.
 
+use super::label;
+use super::phrase::{self, Sense};
 use super::prose::{self, ProseLine};
 
 /// What a sentence is about.
@@ -18,141 +20,6 @@ pub enum Cue {
     /// A check was made.
     Validation,
 }
-
-/// Phrases and what they mean; `None` takes a failure or an open point back.
-const PHRASES: [(&str, Option<Cue>); 128] = {
-    use Cue::{Decision as D, Failure as F, Unresolved as U, Validation as V};
-    [
-        ("decided", Some(D)),
-        ("decision", Some(D)),
-        ("i chose", Some(D)),
-        ("we chose", Some(D)),
-        ("chose to", Some(D)),
-        ("chosen", Some(D)),
-        ("went with", Some(D)),
-        ("opted", Some(D)),
-        ("settled on", Some(D)),
-        ("instead of", Some(D)),
-        ("rather than", Some(D)),
-        ("in favor of", Some(D)),
-        ("in favour of", Some(D)),
-        ("trade-off", Some(D)),
-        ("tradeoff", Some(D)),
-        ("deliberately", Some(D)),
-        ("on purpose", Some(D)),
-        ("by design", Some(D)),
-        ("we agreed", Some(D)),
-        ("replaced with", Some(D)),
-        ("switched to", Some(D)),
-        ("switched from", Some(D)),
-        ("kept as is", Some(D)),
-        ("preferred over", Some(D)),
-        ("决定", Some(D)),
-        ("決定", Some(D)),
-        ("采用", Some(D)),
-        ("採用", Some(D)),
-        ("改用", Some(D)),
-        ("选择了", Some(D)),
-        ("選択", Some(D)),
-        ("결정", Some(D)),
-        ("대신", Some(D)),
-        ("entschieden", Some(D)),
-        ("stattdessen", Some(D)),
-        ("anstelle von", Some(D)),
-        ("décidé", Some(D)),
-        ("au lieu de", Some(D)),
-        ("plutôt que", Some(D)),
-        ("decidí", Some(D)),
-        ("en lugar de", Some(D)),
-        ("em vez de", Some(D)),
-        ("решил", Some(D)),
-        ("вместо", Some(D)),
-        ("didn't work", Some(F)),
-        ("did not work", Some(F)),
-        ("doesn't work", Some(F)),
-        ("does not work", Some(F)),
-        ("didn't help", Some(F)),
-        ("did not help", Some(F)),
-        ("failed because", Some(F)),
-        ("failed with", Some(F)),
-        ("failed to", Some(F)),
-        ("failed on", Some(F)),
-        ("approach failed", Some(F)),
-        ("attempt failed", Some(F)),
-        ("reverted", Some(F)),
-        ("rolled back", Some(F)),
-        ("dead end", Some(F)),
-        ("gave up", Some(F)),
-        ("backfired", Some(F)),
-        ("broke", Some(F)),
-        ("first tried", Some(F)),
-        ("i tried", Some(F)),
-        ("we tried", Some(F)),
-        ("not possible", Some(F)),
-        ("turned out", Some(F)),
-        ("not supported", Some(F)),
-        ("deadlocked", Some(F)),
-        ("失败", Some(F)),
-        ("失敗", Some(F)),
-        ("行不通", Some(F)),
-        ("无法", Some(F)),
-        ("うまくいか", Some(F)),
-        ("실패", Some(F)),
-        ("fehlgeschlagen", Some(F)),
-        ("funktioniert nicht", Some(F)),
-        ("n'a pas fonctionné", Some(F)),
-        ("échoué", Some(F)),
-        ("no funcionó", Some(F)),
-        ("не сработал", Some(F)),
-        ("todo", Some(U)),
-        ("remaining", Some(U)),
-        ("remains", Some(U)),
-        ("still need", Some(U)),
-        ("still needs", Some(U)),
-        ("still fails", Some(U)),
-        ("still failing", Some(U)),
-        ("not yet", Some(U)),
-        ("left to do", Some(U)),
-        ("next step", Some(U)),
-        ("next steps", Some(U)),
-        ("follow-up", Some(U)),
-        ("unresolved", Some(U)),
-        ("open question", Some(U)),
-        ("open questions", Some(U)),
-        ("blocked", Some(U)),
-        ("couldn't", Some(U)),
-        ("could not", Some(U)),
-        ("needs to be", Some(U)),
-        ("known issue", Some(U)),
-        ("not covered", Some(U)),
-        ("not implemented", Some(U)),
-        ("unclear", Some(U)),
-        ("待办", Some(U)),
-        ("尚未", Some(U)),
-        ("还需要", Some(U)),
-        ("未解決", Some(U)),
-        ("残って", Some(U)),
-        ("아직", Some(U)),
-        ("noch offen", Some(U)),
-        ("reste à", Some(U)),
-        ("pendiente", Some(U)),
-        ("осталось", Some(U)),
-        ("tests pass", Some(V)),
-        ("tests passed", Some(V)),
-        ("tests are green", Some(V)),
-        ("build succeeds", Some(V)),
-        ("builds cleanly", Some(V)),
-        ("测试通过", Some(V)),
-        ("テストは通", Some(V)),
-        ("0 failed", None),
-        ("no failures", None),
-        ("nothing left", None),
-        ("nothing remains", None),
-        ("no remaining", None),
-        ("no known issue", None),
-        ("no open question", None),
-    ]
-};
 
 /// Headings under which every line is of one kind.
 const HEADINGS: [(&str, Cue); 19] = [
@@ -177,65 +44,92 @@ const HEADINGS: [(&str, Cue); 19] = [
     ("validation", Cue::Validation),
 ];
 
-/// For each first byte the phrases that start with it, one bit each: a matcher that costs nothing to start.
-const BY_FIRST: [u128; 256] = {
-    let mut masks = [0; 256];
-    let mut at = 0;
-    while at < PHRASES.len() {
-        masks[PHRASES[at].0.as_bytes()[0] as usize] |= 1 << at;
-        at += 1;
-    }
-    masks
-};
-
 /// What a sentence is about by its own words; the weightier kind wins: open, failed, decided, checked.
 pub fn of(sentence: &str) -> Option<Cue> {
-    let bytes = sentence.as_bytes();
-    let mut seen: u128 = 0;
-    let mut in_word = false;
-    for (at, byte) in bytes.iter().enumerate() {
-        let starts_word = !in_word;
-        in_word = byte.is_ascii_alphanumeric();
-        if in_word && !starts_word {
-            continue;
-        }
-        let first = byte.to_ascii_lowercase();
-        let second = bytes.get(at + 1).map(u8::to_ascii_lowercase);
-        let mut left = BY_FIRST.get(usize::from(first)).copied().unwrap_or(0) & !seen;
-        while left != 0 {
-            let number = left.trailing_zeros();
-            left &= left - 1;
-            let Some((phrase, _)) = PHRASES.get(number as usize) else { break };
-            // Most candidates differ in their second letter already.
-            if phrase.as_bytes().get(1).copied() != second {
-                continue;
-            }
-            let found = bytes.get(at..at + phrase.len());
-            if found.is_some_and(|found| found.eq_ignore_ascii_case(phrase.as_bytes())) && ends_word(bytes, at, phrase)
-            {
-                seen |= 1 << number;
-            }
-        }
+    if let Some((cue, _)) = label::split(sentence) {
+        return Some(cue);
     }
-    let mut taken_back = false;
-    let mut kinds = [false; 4];
-    while seen != 0 {
-        let number = seen.trailing_zeros();
-        seen &= seen - 1;
-        match PHRASES.get(number as usize).and_then(|(_, cue)| *cue) {
-            None => taken_back = true,
-            Some(cue) => {
-                if let Some(kind) = kinds.get_mut(cue as usize) {
-                    *kind = true;
-                }
-            }
-        }
+    // What ends with a colon announces the lines after it.
+    if is_offer(sentence) || sentence.trim_end_matches('*').ends_with([':', '：']) {
+        return None;
     }
-    let [decision, failure, unresolved, validation] = kinds;
-    [(unresolved && !taken_back, Cue::Unresolved), (failure && !taken_back, Cue::Failure)]
+    let seen = phrase::senses(sentence);
+    let denied = seen.has(Sense::Denies);
+    let mends = is_mended(sentence);
+    let open = seen.has(Sense::Open) || (seen.has(Sense::Lacks) && !seen.has(Sense::Describes));
+    let tried = seen.has(Sense::Tries) || sentence.starts_with("Tried ") || sentence.starts_with("Attempted ");
+    let failed = seen.has(Sense::Fails)
+        || (seen.has(Sense::Falters) && (seen.has(Sense::Attempts) || tried))
+        || (tried && seen.has(Sense::Turns));
+    let chooses = seen.has(Sense::Chooses);
+    let author_acts = ["I ", "We ", "I've "].iter().any(|who| sentence.starts_with(who));
+    let chosen = seen.has(Sense::Decides)
+        || sentence.starts_with("Chose ")
+        || (seen.has(Sense::Compares) && (chooses || seen.has(Sense::Acts)))
+        // With a reason the author must be who acts: `this is slow because we …` explains a fault.
+        || (seen.has(Sense::Reasons) && (chooses || author_acts));
+    let checked = seen.has(Sense::Checks) && !seen.has(Sense::Wishes);
+    // A mended fault is no failed try, and no open point.
+    [(open && !denied && !mends, Cue::Unresolved), (failed && !denied && !mends, Cue::Failure)]
         .into_iter()
-        .chain([(decision, Cue::Decision), (validation, Cue::Validation)])
+        .chain([(chosen, Cue::Decision), (checked, Cue::Validation)])
         .find_map(|(is_it, cue)| is_it.then_some(cue))
+}
+
+/// Whether a sentence asks for leave to do more: nothing is open until somebody answers.
+fn is_offer(sentence: &str) -> bool {
+    const OPENINGS: [&str; 9] = [
+        "Should I",
+        "Shall I",
+        "Do you want",
+        "Would you like",
+        "Want me",
+        "Let me know",
+        "If you want",
+        "If you'd like",
+        "Feel free",
+    ];
+    OPENINGS.iter().any(|opening| sentence.starts_with(opening))
+}
+
+/// Whether a sentence tells of a fault that is gone.
+fn is_mended(sentence: &str) -> bool {
+    const OPENINGS: [&str; 14] = [
+        "fixed ",
+        "fixes ",
+        "i fixed ",
+        "i've fixed ",
+        "resolved ",
+        "resolves ",
+        "corrected ",
+        "removed ",
+        "handled ",
+        "closes ",
+        "closed ",
+        "finished ",
+        "behoben",
+        "修复了",
+    ];
+    OPENINGS
+        .iter()
+        .any(|opening| sentence.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening)))
+}
+
+/// Whether a sentence goes on with the reason of the one before it.
+fn gives_reason(sentence: &str) -> bool {
+    const OPENINGS: [&str; 10] = [
+        "Because ",
+        "The reason",
+        "Reason:",
+        "This way",
+        "That way",
+        "This avoids",
+        "This keeps",
+        "Otherwise",
+        "That avoids",
+        "That keeps",
+    ];
+    OPENINGS.iter().any(|opening| sentence.starts_with(opening))
 }
 
 /// Whether a line only announces what follows.
@@ -253,12 +147,6 @@ fn is_filler(line: &str) -> bool {
     ];
     OPENINGS.iter().any(|opening| line.starts_with(opening))
         && (line.ends_with(':') || line.contains("et me ") || line.contains("I have all") || line.len() < 32)
-}
-
-/// A phrase that ends in a letter must not be the start of a longer word.
-fn ends_word(bytes: &[u8], at: usize, phrase: &str) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    !(is_word(phrase.as_bytes().last()) && is_word(bytes.get(at + phrase.len())))
 }
 
 /// The kind that a heading gives to the lines under it.
@@ -306,17 +194,34 @@ pub fn sort(text: &str) -> Sorted<'_> {
         if is_filler(line.text) {
             continue;
         }
-        if let Some(cue) = under {
+        // A check box that is not ticked is open whatever its words.
+        let unticked = (line.bullet && line.text.get(1..5) == Some(" [ ]")).then_some(Cue::Unresolved);
+        if let Some(cue) = under.or(unticked) {
             sorted.cued.push((cue, bare));
             continue;
         }
-        let before = sorted.cued.len();
         let mut n_sentences = 0;
-        for sentence in prose::sentences(bare) {
+        let mut n_cued = 0;
+        let mut taken: Option<(Cue, usize)> = None;
+        for (start, sentence) in prose::sentences(bare) {
             n_sentences += 1;
-            sorted.cued.extend(of(sentence).map(|cue| (cue, sentence)));
+            let end = start + sentence.len();
+            // A choice without its reason is worth half.
+            if let Some((cue, from)) = taken
+                && gives_reason(sentence)
+                && let (Some(last), Some(both)) = (sorted.cued.last_mut(), bare.get(from..end))
+            {
+                *last = (cue, both);
+                n_cued += 1;
+                continue;
+            }
+            taken = of(sentence).map(|cue| (cue, start));
+            if let Some((cue, _)) = taken {
+                sorted.cued.push((cue, sentence));
+                n_cued += 1;
+            }
         }
-        if n_sentences > 1 || sorted.cued.len() == before {
+        if n_cued < n_sentences {
             sorted.plain.push(line);
         }
     }
@@ -339,12 +244,18 @@ mod tests {
         check("The retry test still fails.", Some(Cue::Unresolved));
         check("TODO: write the docs", Some(Cue::Unresolved));
         check("All 12 tests pass.", Some(Cue::Validation));
-        check("12 passed; 0 failed, nothing left to do", None);
         check("Added a parser.", None);
         check("The undecided brokers stay.", None);
         check("我们决定改用日志。", Some(Cue::Decision));
-        check("テストは失敗しました。", Some(Cue::Failure));
         check("Wir haben uns entschieden.", Some(Cue::Decision));
+    }
+
+    #[test]
+    fn reason_in_the_next_sentence_comes_along() {
+        let sorted = sort("Added a cache. I chose LRU; FIFO evicts hot keys. This keeps the hit rate up. It is small.");
+        let expect = [(Cue::Decision, "I chose LRU; FIFO evicts hot keys. This keeps the hit rate up.")];
+        assert_eq!(sorted.cued, expect);
+        assert_eq!(sorted.plain.len(), 1);
     }
 
     #[test]

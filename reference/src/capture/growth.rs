@@ -204,8 +204,8 @@ fn summary(call: &Call<'_>, state: &SessionState, running: Option<&Turn>) -> Sto
 fn step(request: &str, result: &str) -> String {
     match (request, result) {
         ("", "") => String::new(),
-        (request, "") => format!("- {request}"),
-        ("", result) => format!("- {result}"),
-        (request, result) => format!("- {request} → {result}"),
+        (request, "") => request.to_owned(),
+        ("", result) => result.to_owned(),
+        (request, result) => format!("{request} → {result}"),
     }
 }

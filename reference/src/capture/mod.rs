@@ -9,10 +9,14 @@ pub mod compose;
 pub mod cue;
 pub mod gather;
 pub mod growth;
+pub mod label;
 pub mod path;
+pub mod phrase;
 pub mod prose;
 pub mod validation;
 
+#[cfg(test)]
+mod labelled;
 #[cfg(test)]
 mod tests;
 

@@ -127,11 +127,17 @@ pub fn first_line(text: &str, bytes: usize) -> String {
     clip(&first, bytes)
 }
 
-/// Sentences of a line, their marks kept; full-width marks count.
-pub fn sentences(line: &str) -> impl Iterator<Item = &str> {
-    let mut rest = line;
+/// Words whose full stop ends no sentence.
+const SHORT_FORMS: [&str; 8] = ["e.g.", "i.e.", "vs.", "cf.", "approx.", "resp.", "z.B.", "bzw."];
+
+/// Sentences of a line with their offsets, their marks kept; full-width marks count. A semicolon ends none: what
+/// follows it is mostly the reason.
+pub fn sentences(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut from = 0;
     std::iter::from_fn(move || {
-        rest = rest.trim_start();
+        let rest = line.get(from..)?;
+        let blank = rest.len() - rest.trim_start().len();
+        let (start, rest) = (from + blank, rest.trim_start());
         if rest.is_empty() {
             return None;
         }
@@ -140,14 +146,19 @@ pub fn sentences(line: &str) -> impl Iterator<Item = &str> {
         while let Some((at, letter)) = letters.next() {
             let full_width = matches!(letter, '。' | '！' | '？');
             let before_blank = letters.peek().is_some_and(|(_, next)| next.is_whitespace());
-            if full_width || (matches!(letter, '.' | '!' | '?' | ';') && before_blank && at > 3) {
-                end = at + letter.len_utf8();
+            let past = at + letter.len_utf8();
+            if full_width
+                || (matches!(letter, '.' | '!' | '?')
+                    && before_blank
+                    && at > 3
+                    && !rest.get(..past).is_some_and(|said| SHORT_FORMS.iter().any(|short| said.ends_with(short))))
+            {
+                end = past;
                 break;
             }
         }
-        let (sentence, after) = rest.split_at_checked(end)?;
-        rest = after;
-        Some(sentence.trim_end())
+        from = start + end;
+        Some((start, rest.get(..end)?.trim_end()))
     })
 }
 
@@ -342,8 +353,12 @@ mod tests {
 
     #[test]
     fn sentences_end_at_marks_of_any_width() {
-        let found: Vec<&str> = sentences("We use v1.2 here. 改用了新的解析器。测试通过！ Is it? yes").collect();
-        assert_eq!(found, ["We use v1.2 here.", "改用了新的解析器。", "测试通过！", "Is it?", "yes"]);
+        let found: Vec<&str> =
+            sentences("We use v1.2 here, e.g. in b; it fits. 改用了新的解析器。测试通过！ Is it? yes")
+                .map(|part| part.1)
+                .collect();
+        let expect = ["We use v1.2 here, e.g. in b; it fits.", "改用了新的解析器。", "测试通过！", "Is it?", "yes"];
+        assert_eq!(found, expect);
     }
 
     #[test]

@@ -170,11 +170,11 @@ fn turn_becomes_one_outcome_with_its_sections() {
     let [outcome] = session.of(Concept::Outcome)[..] else { panic!("one outcome") };
     assert_eq!(outcome.request(), "Make the parser keep gaps between runs");
     assert_eq!(section(outcome, "Result"), "The parser keeps gaps now.\n- Added a gap type.");
-    assert_eq!(section(outcome, "Decisions"), "- Decided to store gaps as empty runs instead of spans.");
-    assert_eq!(section(outcome, "Failures"), "- I tried a regex first but it didn't work on nested runs.");
-    assert_eq!(section(outcome, "Unresolved"), "- TODO: document the format.");
-    assert_eq!(section(outcome, "Validation"), "- `cargo test -p parser`: passed, after failing first");
-    assert_eq!(section(outcome, "Affected paths"), "- src/parse.rs");
+    assert_eq!(section(outcome, "Decisions"), "Decided to store gaps as empty runs instead of spans.");
+    assert_eq!(section(outcome, "Failures"), "I tried a regex first but it didn't work on nested runs.");
+    assert_eq!(section(outcome, "Unresolved"), "document the format.");
+    assert_eq!(section(outcome, "Validation"), "`cargo test -p parser`: passed, after failing first");
+    assert_eq!(section(outcome, "Affected paths"), "src/parse.rs");
     assert_eq!(outcome.links, ["src/parse.rs"]);
     assert_eq!(session.records[0].1, ["fn gaps() {}", "let secret_line = 1;"]);
     assert!(!outcome.content.contains("secret_line"), "written lines are no content");
@@ -451,8 +451,8 @@ fn checkpoint_holds_the_state_before_a_compaction() {
     session.line(&json!({"type": "attachment", "attachment": {"type": "hook_success"}}));
     session.capture(Trigger::Compaction);
     let [checkpoint] = session.of(Concept::Checkpoint)[..] else { panic!("one checkpoint") };
-    assert_eq!(section(checkpoint, "Decisions"), "- I decided to keep the old reader for one release.");
-    assert_eq!(section(checkpoint, "Unresolved"), "- In progress: Move the store to a journal");
+    assert_eq!(section(checkpoint, "Decisions"), "I decided to keep the old reader for one release.");
+    assert_eq!(section(checkpoint, "Unresolved"), "In progress: Move the store to a journal");
     assert_eq!(checkpoint.links, ["journal.rs"]);
     for round in 0..8 {
         session.prompt(&format!("p{round}x"), &format!("Step number {round} of the plan"));
@@ -477,8 +477,8 @@ fn session_summary_holds_outcomes_open_points_and_paths() {
     session.capture(Trigger::SessionEnd);
     let [summary] = session.of(Concept::SessionSummary)[..] else { panic!("one summary") };
     assert_eq!(summary.request(), "Session: Do step 1 of the migration\nLast: Start step four of the migration");
-    assert!(section(summary, "Result").starts_with("- Do step 3 of the migration → Step 3 works now."));
-    let open = "- Interrupted: Start step four of the migration\n- TODO: newest point\n- TODO: newer point";
+    assert!(section(summary, "Result").starts_with("Do step 3 of the migration → Step 3 works now."));
+    let open = "Interrupted: Start step four of the migration\nnewest point\nnewer point";
     assert_eq!(section(summary, "Unresolved"), open);
     assert_eq!(summary.links, ["step4.rs", "step1.rs", "step2.rs", "step3.rs"]);
     assert_eq!(session.of(Concept::Outcome).len(), 3, "it replaces no outcome");

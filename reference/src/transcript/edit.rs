@@ -3,6 +3,7 @@
 //! Guarantee: blank lines and lines that the call only repeats are no writing, and one edit has a bounded number of
 //! lines. Where the tool's report has a patch, its `+` lines are the truth: they know the overwritten file.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::Deserialize;
@@ -47,7 +48,7 @@ struct OneEdit {
 }
 
 /// Reads the input of an editing tool; `None` without a path or of other types.
-pub fn of_input(input: &RawValue) -> Option<Edit> {
+fn of_input(input: &RawValue) -> Option<Edit> {
     let input: EditInput = serde_json::from_str(input.get()).ok()?;
     let path = input.file_path.or(input.notebook_path).filter(|path| !path.is_empty() && path.len() <= 4096)?;
     let mut written = Vec::new();
@@ -81,10 +82,53 @@ fn new_lines(old: &str, new: &str, written: &mut Vec<String>) {
     }
 }
 
+/// An edit as its lines of the transcript have it: read only when its written lines are asked for.
+#[derive(Debug, Clone)]
+pub struct Pending {
+    path: String,
+    input: Box<RawValue>,
+    patch: Option<Box<[u8]>>,
+}
+
 #[derive(Deserialize)]
-struct Report {
-    #[serde(rename = "structuredPatch", default)]
-    patch: Option<Vec<Hunk>>,
+struct Paths<'a> {
+    #[serde(borrow, default)]
+    file_path: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    notebook_path: Option<Cow<'a, str>>,
+}
+
+impl Pending {
+    /// Keeps the input of an editing tool; `None` without a path.
+    pub fn of_input(input: &RawValue) -> Option<Pending> {
+        let paths: Paths<'_> = serde_json::from_str(input.get()).ok()?;
+        let path = paths.file_path.or(paths.notebook_path).filter(|path| !path.is_empty() && path.len() <= 4096)?;
+        Some(Pending { path: path.into_owned(), input: input.to_owned(), patch: None })
+    }
+
+    /// Keeps the patch of the tool's report: bytes that begin with the list of hunks, whatever follows.
+    pub fn report(&mut self, patch: &[u8]) {
+        self.patch = Some(patch.into());
+    }
+
+    /// The edit with its written lines: those of the patch, which knows the overwritten file, else of the input.
+    pub fn with_lines(self) -> Option<Edit> {
+        match self.patch.as_deref().and_then(added_lines) {
+            Some(written) => Some(Edit { path: self.path, written }),
+            None => of_input(&self.input),
+        }
+    }
+
+    /// The edit without its written lines.
+    pub fn path_only(self) -> Edit {
+        Edit { path: self.path, written: Vec::new() }
+    }
+}
+
+#[derive(Deserialize)]
+struct Report<'a> {
+    #[serde(rename = "structuredPatch", borrow, default)]
+    patch: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -93,10 +137,17 @@ struct Hunk {
     lines: Vec<String>,
 }
 
-/// The `+` lines of a report's patch; `None` when it has no hunk, as for a created file.
-pub fn added_lines(report: &RawValue) -> Option<Vec<String>> {
-    let report: Report = serde_json::from_str(report.get()).ok()?;
-    let patch = report.patch.filter(|patch| !patch.is_empty())?;
+/// The patch of a tool's report, raw.
+pub fn patch_of(report: &RawValue) -> Option<&RawValue> {
+    serde_json::from_str::<Report<'_>>(report.get()).ok()?.patch
+}
+
+/// The `+` lines of the hunks that `patch` begins with; `None` when it has no hunk, as for a created file.
+fn added_lines(patch: &[u8]) -> Option<Vec<String>> {
+    let patch = serde_json::Deserializer::from_slice(patch).into_iter::<Vec<Hunk>>().next()?.ok()?;
+    if patch.is_empty() {
+        return None;
+    }
     let added = patch.iter().flat_map(|hunk| &hunk.lines).filter_map(|line| line.strip_prefix('+'));
     Some(added.filter(|line| !line.trim().is_empty()).take(EDIT_LINES).map(str::to_owned).collect())
 }

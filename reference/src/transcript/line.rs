@@ -34,7 +34,41 @@ pub struct Sniffer {
     call_id: memmem::Finder<'static>,
     name: memmem::Finder<'static>,
     assistant: memmem::Finder<'static>,
+    patch: memmem::Finder<'static>,
+    doubts: [memmem::Finder<'static>; 3],
+    is_error: memmem::Finder<'static>,
+    report: memmem::Finder<'static>,
 }
+
+/// The result of one call, told from its line's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoneResult<'l> {
+    /// The call's id.
+    pub id: &'l str,
+    /// The tool said that it failed.
+    pub is_error: bool,
+    /// The line from the value of the tool report's patch on, if it has one.
+    pub patch: Option<&'l [u8]>,
+    /// The line from the value of the result's content on, where it stands in its usual place.
+    content: Option<&'l [u8]>,
+}
+
+impl<'l> LoneResult<'l> {
+    /// The result's text; `None` when the line must be parsed for it.
+    pub fn text(&self) -> Option<Cow<'l, str>> {
+        let content = serde_json::Deserializer::from_slice(self.content?).into_iter::<Text<'l>>().next()?;
+        content.ok().map(|text| text.0)
+    }
+}
+
+/// What stands between a result's id and its content as the host writes it.
+const CONTENT_FOLLOWS: &[u8] = br#","type":"tool_result","content":"#;
+
+/// Bytes at the end of a line that are looked at for flags behind the tool's report.
+const END_BYTES: usize = 512;
+
+/// Bytes of a far line in which its first tool name or call id stands: the host writes short fields first.
+const HEAD_BYTES: usize = 4 << 10;
 
 impl Default for Sniffer {
     fn default() -> Sniffer {
@@ -43,13 +77,19 @@ impl Default for Sniffer {
             call_id: memmem::Finder::new("\"tool_use_id\":"),
             name: memmem::Finder::new("\"name\":"),
             assistant: memmem::Finder::new("\"assistant\""),
+            patch: memmem::Finder::new("\"structuredPatch\":"),
+            doubts: ["\"isSidechain\":", "\"isMeta\":", "\"type\":\"text\""].map(memmem::Finder::new),
+            is_error: memmem::Finder::new("\"is_error\":"),
+            report: memmem::Finder::new("\"toolUseResult\":"),
         }
     }
 }
 
 impl Sniffer {
     /// Classifies a line; `wanted` says of which tool calls the result matters.
-    pub fn sniff(&self, line: &[u8], wanted: impl Fn(&str) -> bool) -> Sniff {
+    ///
+    /// `far` looks at the head of a line only: a long one whose head has an unwanted result is a result.
+    pub fn sniff(&self, line: &[u8], far: bool, wanted: impl Fn(&str) -> bool) -> Sniff {
         let line = line.trim_ascii();
         if !line.starts_with(b"{") || !line.ends_with(b"}") {
             return Sniff::Bad;
@@ -58,13 +98,44 @@ impl Sniffer {
             return if memchr::memchr(0, line).is_some() { Sniff::Bad } else { Sniff::Other };
         }
         let mut is_result = false;
-        for at in self.call_id.find_iter(line) {
+        let head = line.get(..HEAD_BYTES).filter(|_| far).unwrap_or(line);
+        for at in self.call_id.find_iter(head) {
             is_result = true;
+            // A cut-off id is unknown, so it may be a wanted one.
             if string_at(line, at + 14).is_none_or(&wanted) {
                 return Sniff::Message;
             }
         }
         if is_result { Sniff::Result } else { Sniff::Message }
+    }
+
+    /// Reads a line that is the result of just one call and nothing else, without parsing it.
+    ///
+    /// `None` where the bytes leave a doubt: several results, words beside it, a sub-agent's or the host's line.
+    pub fn lone_result<'l>(&self, line: &'l [u8]) -> Option<LoneResult<'l>> {
+        // What follows the report's key is the report, but for a few short fields at the end.
+        let report = self.report.find(line).unwrap_or(line.len());
+        let message = line.get(..report)?;
+        let ending = line.get(report.max(line.len().saturating_sub(END_BYTES))..)?;
+        let mut ids = self.call_id.find_iter(message);
+        let at = ids.next()?;
+        let id = string_at(line, at + 14)?;
+        let [sidechain, meta, text] = &self.doubts;
+        let is_true = |part: &[u8], finder: &memmem::Finder<'_>| {
+            let value = finder.find(part).and_then(|at| part.get(at + finder.needle().len()..));
+            value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
+        };
+        let by_another = [message, ending].iter().any(|part| is_true(part, sidechain) || is_true(part, meta));
+        // A message behind the report would have no id in front of it, so it is in doubt too.
+        if ids.next().is_some() || text.find(message).is_some() || by_another {
+            return None;
+        }
+        let patch = line
+            .get(report..)
+            .and_then(|report| self.patch.find(report).and_then(|at| report.get(at + self.patch.needle().len()..)));
+        let after_id = line.get(at + 14..).unwrap_or_default().trim_ascii_start();
+        let content = after_id.get(id.len() + 2..).and_then(|rest| rest.strip_prefix(CONTENT_FOLLOWS));
+        Some(LoneResult { id, is_error: is_true(message, &self.is_error), patch, content })
     }
 
     /// Whether a message line is the model's and calls none of the tools of these names: it only speaks or looks.
@@ -294,7 +365,7 @@ mod tests {
             r#"{"type":"user","message":{"role":"user","content":"fix 世界 🙂"},"promptId":"p1"}"#,
             r#"{"message": {"content": [{"type": "text", "text": "fix 世界 🙂"}]}, "promptId": "p1", "type": "user"}"#,
         ] {
-            assert_eq!(Sniffer::default().sniff(line.as_bytes(), |_| false), Sniff::Message);
+            assert_eq!(Sniffer::default().sniff(line.as_bytes(), false, |_| false), Sniff::Message);
             let line = parse(line.as_bytes()).unwrap().unwrap();
             assert_eq!(line.speaker, Speaker::User);
             assert_eq!(line.prompt_id.as_deref(), Some("p1"));
@@ -312,11 +383,11 @@ mod tests {
     fn results_nobody_waits_for_are_not_parsed() {
         let line =
             br#"{"type":"user","message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"x"}]}}"#;
-        assert_eq!(Sniffer::default().sniff(line, |_| false), Sniff::Result);
-        assert_eq!(Sniffer::default().sniff(line, |id| id == "t1"), Sniff::Message);
+        assert_eq!(Sniffer::default().sniff(line, false, |_| false), Sniff::Result);
+        assert_eq!(Sniffer::default().sniff(line, false, |id| id == "t1"), Sniff::Message);
         // The words of a text cannot look like a key: their quotes are escaped.
         let talk = br#"{"type":"assistant","message":{"content":"say \"tool_use_id\":\"t9\" aloud"}}"#;
-        assert_eq!(Sniffer::default().sniff(talk, |_| false), Sniff::Message);
+        assert_eq!(Sniffer::default().sniff(talk, false, |_| false), Sniff::Message);
         let tools = ["Edit", "Bash"];
         assert!(Sniffer::default().calls_none_of(br#"{"type":"assistant","message":{"content":"x"}}"#, &tools));
         let call =
@@ -329,7 +400,7 @@ mod tests {
     #[test]
     fn field_report_76_torn_nul_filled_and_wrongly_typed_lines_are_bad() {
         for line in [&b""[..], b"   ", b"{\"type\":\"user\",\"mess", b"\0\0\0\0", b"[1]", b"{\"a\":\"\0\"}"] {
-            assert_eq!(Sniffer::default().sniff(line, |_| true), Sniff::Bad, "{line:?}");
+            assert_eq!(Sniffer::default().sniff(line, false, |_| true), Sniff::Bad, "{line:?}");
         }
         for line in [
             r#"{"type":7,"message":{"content":"x"}}"#,

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::edit::{self, Edit};
+use super::edit::{self, Edit, Pending};
 use super::line::{self, Block, Line, Sniff, Sniffer, Speaker};
 use super::tail::{Cursor, Limits, Piece, Tail};
 use crate::noise;
@@ -21,10 +21,12 @@ const MOST_TEXTS: usize = 32;
 const TEXT_BYTES: usize = 32 << 10;
 /// Newest edits kept.
 const MOST_EDITS: usize = 400;
+/// Written lines after which older edits give their path only: more than a record keeps.
+const MOST_WRITTEN: usize = 3_000;
 /// Newest commands kept.
 const MOST_COMMANDS: usize = 64;
 /// Bytes from the end in which the model's words count; farther back only its edits and commands do.
-const WORDS_BYTES: u64 = 512 << 10;
+const WORDS_BYTES: u64 = 256 << 10;
 /// Tools that change files.
 const EDIT_TOOLS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /// Tools that run commands.
@@ -69,6 +71,13 @@ pub struct Command {
     pub ending: Ending,
     /// First and last part of its output: evidence for pass or fail, never content.
     pub output: String,
+}
+
+impl Command {
+    fn end(&mut self, is_error: bool, text: &str) {
+        self.ending = if is_error { Ending::Failed(exit_code(text)) } else { Ending::Succeeded };
+        self.output = both_ends(text, COMMAND_BYTES);
+    }
 }
 
 /// One text of the model.
@@ -166,7 +175,7 @@ struct Walk<'r> {
     reach: &'r Reach,
     forget_before_prompt: bool,
     span: Span,
-    edits: Vec<Option<Edit>>,
+    edits: Vec<Option<Pending>>,
     commands: Vec<Command>,
     open: HashMap<String, Open>,
     awaits_end: bool,
@@ -208,10 +217,11 @@ impl<'r> Walk<'r> {
     }
 
     fn take(&mut self, bytes: &[u8], is_near: bool) {
-        match self.sniffer.sniff(bytes, |id| self.open.contains_key(id)) {
+        match self.sniffer.sniff(bytes, !is_near, |id| self.open.contains_key(id)) {
             Sniff::Bad => self.span.bad_lines += 1,
             Sniff::Other | Sniff::Result => self.span.good_lines += 1,
             Sniff::Message if !is_near && self.sniffer.calls_none_of(bytes, &TOOLS) => self.span.good_lines += 1,
+            Sniff::Message if self.ends_call(bytes) => self.span.good_lines += 1,
             Sniff::Message => match line::parse(bytes) {
                 Err(_) => self.span.bad_lines += 1,
                 Ok(parsed) => {
@@ -222,6 +232,35 @@ impl<'r> Walk<'r> {
                 }
             },
         }
+    }
+
+    /// Takes a line that is nothing but the result of one open call. Its report repeats the result and holds the
+    /// whole old file of an edit: parsing it would cost more than all else.
+    fn ends_call(&mut self, bytes: &[u8]) -> bool {
+        if self.open.is_empty() {
+            return false;
+        }
+        let Some(result) = self.sniffer.lone_result(bytes) else { return false };
+        match self.open.get(result.id) {
+            Some(Open::Edit(at)) => {
+                if let Some(edit) = self.edits.get_mut(*at) {
+                    if result.is_error {
+                        *edit = None;
+                    } else if let (Some(edit), Some(patch)) = (edit, result.patch) {
+                        edit.report(patch);
+                    }
+                }
+            }
+            Some(Open::Command(at)) => {
+                let Some(text) = result.text() else { return false };
+                if let Some(command) = self.commands.get_mut(*at) {
+                    command.end(result.is_error, &text);
+                }
+            }
+            None => return false,
+        }
+        self.open.remove(result.id);
+        true
     }
 
     fn heed(&mut self, line: &Line<'_>) {
@@ -296,7 +335,7 @@ impl<'r> Walk<'r> {
     fn call(&mut self, id: &str, name: &str, input: &RawValue) {
         let open = match name {
             name if EDIT_TOOLS.contains(&name) => {
-                let Some(edit) = edit::of_input(input) else { return };
+                let Some(edit) = Pending::of_input(input) else { return };
                 self.edits.push(Some(edit));
                 Open::Edit(self.edits.len() - 1)
             }
@@ -323,16 +362,14 @@ impl<'r> Walk<'r> {
                 let Some(edit) = self.edits.get_mut(at) else { return };
                 if is_error {
                     *edit = None;
-                } else if let (Some(edit), Some(added)) = (edit, report.and_then(edit::added_lines)) {
-                    // The patch knows which lines of an overwritten file are really new.
-                    edit.written = added;
+                } else if let (Some(edit), Some(patch)) = (edit, report.and_then(edit::patch_of)) {
+                    edit.report(patch.get().as_bytes());
                 }
             }
             Some(Open::Command(at)) => {
                 let Some(command) = self.commands.get_mut(at) else { return };
                 let text = content.map(line::result_text).unwrap_or_default();
-                command.ending = if is_error { Ending::Failed(exit_code(&text)) } else { Ending::Succeeded };
-                command.output = both_ends(&text, COMMAND_BYTES);
+                command.end(is_error, &text);
             }
             None => {}
         }
@@ -349,9 +386,14 @@ impl<'r> Walk<'r> {
 
     fn finish(mut self, end: Cursor) -> Span {
         self.conclude();
-        self.span.edits = self.edits.into_iter().flatten().collect();
-        let extra = self.span.edits.len().saturating_sub(MOST_EDITS);
-        self.span.edits.drain(..extra);
+        let mut n_written = 0;
+        // Newest first: they are what the files hold now.
+        for edit in self.edits.into_iter().rev().flatten().take(MOST_EDITS) {
+            let edit = if n_written < MOST_WRITTEN { edit.with_lines() } else { Some(edit.path_only()) };
+            n_written += edit.as_ref().map_or(0, |edit| edit.written.len());
+            self.span.edits.extend(edit);
+        }
+        self.span.edits.reverse();
         let extra = self.commands.len().saturating_sub(MOST_COMMANDS);
         self.span.commands = self.commands.split_off(extra);
         self.span.end = Some(end);

@@ -94,6 +94,7 @@ impl Tail {
             tail: self,
             longest: longest.max(1),
             buffer: Vec::new(),
+            filled: 0,
             begin: 0,
             scanned: 0,
             next_read: from,
@@ -121,6 +122,8 @@ pub struct Lines<'a> {
     tail: &'a Tail,
     longest: usize,
     buffer: Vec<u8>,
+    /// Bytes of the buffer that hold the file's.
+    filled: usize,
     begin: usize,
     scanned: usize,
     next_read: u64,
@@ -136,12 +139,12 @@ impl Lines<'_> {
     /// The next piece, or `None` at the end of the file.
     pub fn next_piece(&mut self) -> Option<Piece<'_>> {
         loop {
-            let fresh = self.buffer.get(self.scanned..).unwrap_or_default();
+            let fresh = self.buffer.get(self.scanned..self.filled).unwrap_or_default();
             if let Some(at) = memchr::memchr(b'\n', fresh) {
                 let line = self.begin..self.scanned + at;
                 self.begin = line.end + 1;
                 self.scanned = self.begin;
-                self.consumed = self.next_read - (self.buffer.len() - self.begin) as u64;
+                self.consumed = self.next_read - (self.filled - self.begin) as u64;
                 if std::mem::take(&mut self.dropping) {
                     self.skipping = false;
                     continue;
@@ -151,7 +154,7 @@ impl Lines<'_> {
                 }
                 return Some(Piece::Line(self.buffer.get(line).unwrap_or_default()));
             }
-            self.scanned = self.buffer.len();
+            self.scanned = self.filled;
             if self.scanned - self.begin > self.longest || self.dropping {
                 self.skipping = true;
                 self.begin = self.scanned;
@@ -173,27 +176,30 @@ impl Lines<'_> {
         if left == 0 {
             return false;
         }
-        self.buffer.drain(..self.begin);
+        self.buffer.copy_within(self.begin..self.filled, 0);
+        self.filled -= self.begin;
         self.begin = 0;
-        self.scanned = self.buffer.len();
+        self.scanned = self.filled;
         let want = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
-        let kept = self.buffer.len();
-        self.buffer.resize(kept + want, 0);
-        let target = self.buffer.get_mut(kept..).unwrap_or_default();
+        // Grows seldom and is never cleared: filling each chunk with zeros first would cost as much as reading it.
+        if self.buffer.len() < self.filled + want {
+            self.buffer.resize((self.filled + want).next_multiple_of(CHUNK), 0);
+        }
+        let target = self.buffer.get_mut(self.filled..self.filled + want).unwrap_or_default();
         let got = loop {
             match self.tail.file.read_at(target, self.next_read) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 other => break other.unwrap_or(0),
             }
         };
-        self.buffer.truncate(kept + got);
+        self.filled += got;
         self.next_read += got as u64;
         got > 0
     }
 
     fn finish(&mut self) -> Option<Piece<'_>> {
-        let rest = self.begin..self.buffer.len();
-        self.begin = self.buffer.len();
+        let rest = self.begin..self.filled;
+        self.begin = self.filled;
         if std::mem::take(&mut self.dropping) {
             self.skipping = false;
             return None;

@@ -138,6 +138,59 @@ fn patch_tells_which_lines_of_an_overwritten_file_are_new() {
 }
 
 #[test]
+fn result_in_any_shape_ends_its_call() {
+    const ID: &str = r#""tool_use_id":"t1""#;
+    let edit = json!({"file_path": "/p/a", "old_string": "x", "new_string": "from the input"});
+    let patch = concat!(
+        r#""toolUseResult":{"originalFile":"\"structuredPatch\":[]","#,
+        r#""structuredPatch":[{"lines":["+from the patch"]}]}"#
+    );
+    let result = |more: &str, place: &str| {
+        format!(
+            r#"{{{more}"type":"user","message":{{"content":[{{{ID},"type":"tool_result",{place}}}]}},{patch}}}"#
+        )
+    };
+    let lone = result("", r#""content":"ok""#);
+    let parts = result("", r#""content":[{"type":"text","text":"ok"}]"#);
+    let sidechain = result(r#""isSidechain": true,"#, r#""content":"ok""#);
+    let failed = result("", r#""content":"no","is_error": true"#);
+    for (line, expect) in [
+        (lone, vec!["from the patch"]),
+        (parts, vec!["from the patch"]),
+        // A sub-agent's result is none of the conversation's.
+        (sidechain, vec!["from the input"]),
+        (failed, vec![]),
+    ] {
+        let span = Transcript::new().user("go").call("t1", "Edit", &edit).raw(line.as_bytes()).read();
+        let written: Vec<&String> = span.edits.iter().flat_map(|edit| &edit.written).collect();
+        assert_eq!(written, expect, "{line}");
+    }
+    let command = json!({"command": "make test"});
+    for content in [r#""Exit code 2\nbad""#, r#"[{"type":"text","text":"Exit code 2\nbad"}]"#] {
+        let line = format!(
+            r#"{{"type":"user","message":{{"content":[{{{ID},"type":"tool_result","content":{content},"is_error":true}}]}}}}"#
+        );
+        let span = Transcript::new().user("go").call("t1", "Bash", &command).raw(line.as_bytes()).read();
+        assert_eq!(span.commands[0].ending, Ending::Failed(Some(2)), "{line}");
+        assert_eq!(span.commands[0].output, "Exit code 2\nbad");
+    }
+}
+
+#[test]
+fn turn_with_very_many_written_lines_keeps_every_path_and_the_newest_lines() {
+    let mut transcript = Transcript::new().user("go");
+    for n in 0..10 {
+        let lines: String = (0..500).map(|line| format!("line {line} of {n}\n")).collect();
+        transcript =
+            transcript.call(&format!("t{n}"), "Write", &json!({"file_path": format!("/p/{n}"), "content": lines}));
+    }
+    let span = transcript.read();
+    let sizes: Vec<usize> = span.edits.iter().map(|edit| edit.written.len()).collect();
+    assert_eq!(sizes, [0, 0, 0, 0, 500, 500, 500, 500, 500, 500]);
+    assert_eq!(span.edits[0].path, "/p/0");
+}
+
+#[test]
 fn what_the_host_and_sub_agents_wrote_is_nobodys_words() {
     let by_host = |flag: &str| json!({"type": "user", flag: true, "message": {"content": "host's words"}});
     let span = Transcript::new()
