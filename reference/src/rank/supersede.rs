@@ -29,14 +29,14 @@ pub fn superseded(documents: &[&SourceDocument]) -> Vec<bool> {
         .collect()
 }
 
-/// Whether two memories are about one matter: a file in common or, where neither names a file, half of their words.
+/// Whether two memories are about one matter: a file in common or, where neither names a file, two fifths of their words.
 pub fn one_matter(a: &SourceDocument, b: &SourceDocument) -> bool {
     if !a.links.is_empty() || !b.links.is_empty() {
         return a.links.iter().any(|path| b.links.contains(path));
     }
     let (a, b) = (words(a), words(b));
     let common = a.intersection(&b).count();
-    2 * common >= a.len().min(b.len()) && common > 0
+    5 * common >= 2 * a.len().min(b.len()) && common > 0
 }
 
 fn is_same(a: &(&SourceDocument, &BTreeSet<String>), b: &(&SourceDocument, &BTreeSet<String>)) -> bool {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn one_matter_is_a_common_file_or_half_of_the_words() {
+    fn one_matter_is_a_common_file_or_many_common_words() {
         let [mut one, mut two] = ["The payment timeout is 30 s", "Raised the payment timeout to 60 s at month end"]
             .map(|text| memory("m", "s", text, 1));
         assert!(one_matter(&one, &two));
