@@ -249,11 +249,7 @@ fn field_report_22_lock_files_of_the_dead_and_of_strangers_stop_nobody() {
 fn field_report_25_newer_store_is_read_or_left_alone_and_never_migrated_down() {
     let (world, project) = seeded();
     let journal = world.project_store().join("journal");
-    let file = journal.join("1.jsonl");
-    let text = fs::read_to_string(&file).unwrap();
-    let (first, rest) = text.split_once('\n').unwrap();
-    let json = first.splitn(3, ',').nth(2).unwrap().trim_end_matches(']').replacen("\"version\":1", "\"version\":99", 1);
-    fs::write(&file, format!("[{},{},{json}]\n{rest}", json.len(), crc32fast::hash(json.as_bytes()))).unwrap();
+    world::rewrite_journal(&world.project_store(), |json| json.replace("\"version\":1,", "\"version\":99,"));
     assert!(world.on(&project, &["status"]).ok().contains("newer hookmem"));
     fs::create_dir_all(world.project_store().join("index/99999999")).unwrap();
     fs::write(world.project_store().join("index/99999999/manifest.json"), r#"{"version":99}"#).unwrap();
