@@ -15,8 +15,10 @@ fn units(text: &str) -> usize {
 fn long_rows(count: u32, glyph: &str) -> Vec<Value> {
     (0..count)
         .map(|n| {
-            let text = format!("Glacier survey {n} uses pillar {} of ridge{n} {}. ", n * 7, glyph.repeat(20)).repeat(40);
-            let mut row = row(&format!("m_{n}"), &format!("s_{n}"), n, &format!("calibrate glacier survey ridge{n}"), &text);
+            let text =
+                format!("Glacier survey {n} uses pillar {} of ridge{n} {}. ", n * 7, glyph.repeat(20)).repeat(40);
+            let mut row =
+                row(&format!("m_{n}"), &format!("s_{n}"), n, &format!("calibrate glacier survey ridge{n}"), &text);
             row["decisions"] = json!([format!("Survey {n} stands on the northern pillar {}", glyph.repeat(30))]);
             row["affected_paths"] = json!([format!("survey/calibrate_{n}.py")]);
             row
@@ -30,7 +32,8 @@ fn field_report_34_no_event_passes_its_budget_whatever_the_letters() {
         let world = World::new();
         let project = world.repository("work/proj");
         world.seed(&project, &long_rows(500, glyph));
-        let limits = [(None, 4_000, 3_000, 1_500), (Some(9_500), 9_500, 9_500, 9_500), (Some(9_501), 4_000, 3_000, 1_500)];
+        let limits =
+            [(None, 4_000, 3_000, 1_500), (Some(9_500), 9_500, 9_500, 9_500), (Some(9_501), 4_000, 3_000, 1_500)];
         for (budget, start_limit, prompt_limit, tool_limit) in limits {
             if let Some(budget) = budget {
                 world.settings(&format!(
@@ -41,7 +44,8 @@ fn field_report_34_no_event_passes_its_budget_whatever_the_letters() {
             let mut session = world.session(&format!("s-{budget:?}"), &project);
             let start = session.start("startup").context("SessionStart").unwrap();
             let prompt = session.prompt("how were ridge7 and ridge8 calibrated?").context("UserPromptSubmit");
-            let input = json!({"file_path": project.join("survey/calibrate_17.py"), "old_string": "a", "new_string": "b"});
+            let input =
+                json!({"file_path": project.join("survey/calibrate_17.py"), "old_string": "a", "new_string": "b"});
             let tool = session.pre_tool("Edit", "toolu_1", input).context("PreToolUse");
             for (text, limit) in [(Some(start), start_limit), (prompt, prompt_limit), (tool, tool_limit)] {
                 let Some(text) = text else { continue };
@@ -58,11 +62,14 @@ fn field_report_35_block_is_filled_by_size_and_cut_between_items() {
     let project = world.repository("work/proj");
     let mut rows = long_rows(50, "x");
     for row in &mut rows {
-        let lines: Vec<String> = (0..8).map(|n| format!("Pillar {n} of {} {}", row["doc_id"], "stands firm ".repeat(40))).collect();
+        let lines: Vec<String> =
+            (0..8).map(|n| format!("Pillar {n} of {} {}", row["doc_id"], "stands firm ".repeat(40))).collect();
         row["decisions"] = json!(lines);
     }
     world.seed(&project, &rows);
-    world.settings("[recall]\nmax_items = 20\nexcerpt_bytes = 4000\nexcerpt_lines = 40\n[budgets]\nsession_start = 9000\n");
+    world.settings(
+        "[recall]\nmax_items = 20\nexcerpt_bytes = 4000\nexcerpt_lines = 40\n[budgets]\nsession_start = 9000\n",
+    );
     let text = world.session("a", &project).start("startup").context("SessionStart").unwrap();
     let shown = text.lines().filter(|line| line.starts_with("[m_")).count();
     assert!(shown >= 1 && units(&text) <= 9_000, "{shown} {}", units(&text));
@@ -70,7 +77,9 @@ fn field_report_35_block_is_filled_by_size_and_cut_between_items() {
     assert_eq!(text.lines().filter(|line| line.starts_with("source: claude-code://")).count(), shown);
     assert!(text.contains("more left out for length"), "{text}");
     // Less room shows fewer, the same best ones first.
-    world.settings("[recall]\nmax_items = 20\nexcerpt_bytes = 4000\nexcerpt_lines = 40\n[budgets]\nsession_start = 5000\n");
+    world.settings(
+        "[recall]\nmax_items = 20\nexcerpt_bytes = 4000\nexcerpt_lines = 40\n[budgets]\nsession_start = 5000\n",
+    );
     let small = world.session("b", &project).start("startup").context("SessionStart").unwrap();
     let ids = |text: &str| text.lines().filter(|l| l.starts_with("[m_")).map(str::to_owned).collect::<Vec<_>>();
     assert!(ids(&small).len() < shown && ids(&text).starts_with(&ids(&small)), "{:?} {:?}", ids(&small), ids(&text));

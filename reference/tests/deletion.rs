@@ -135,15 +135,17 @@ fn summary_of_a_session_does_not_bring_back_what_was_forgotten_of_it() {
         let world = World::new();
         let project = world.repository("work/proj");
         let mut session = world.session("a", &project);
-        session.turn("name the release ZANZIBAR of the summer", "Decided to name it ZANZIBAR, because nobody else does.");
+        session
+            .turn("name the release ZANZIBAR of the summer", "Decided to name it ZANZIBAR, because nobody else does.");
         let id = left(&world, &project)[0].clone();
         let args = if what.is_empty() { vec!["forget", &id] } else { [&["forget", "--yes"], what].concat() };
         assert!(world.on(&project, &args).ok().ends_with("1 removed\n"), "{what:?}");
         assert_eq!(holders(&world, b"ZANZIBAR"), Vec::<PathBuf>::new(), "{what:?}");
-        session.turn("count the words of the manual", "Decided to count words by blanks, because the manual is English.");
+        session
+            .turn("count the words of the manual", "Decided to count words by blanks, because the manual is English.");
         session.end().silent();
         assert_eq!(holders(&world, b"ZANZIBAR"), Vec::<PathBuf>::new(), "{what:?}");
-        assert!(left(&world, &project).len() >= 1);
+        assert!(!left(&world, &project).is_empty());
     }
 }
 

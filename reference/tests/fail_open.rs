@@ -141,12 +141,11 @@ fn field_report_17_store_made_by_many_at_once_is_one_valid_store() {
         let world = World::bare();
         let project = world.repository("work/proj");
         let mut sessions: Vec<_> = (0..2).map(|n| world.session(&format!("r{round}-{n}"), &project)).collect();
-        let mut calls: Vec<_> = sessions
-            .iter()
-            .map(|session| session.payload("SessionStart", json!({"source": "startup"})))
-            .collect();
+        let mut calls: Vec<_> =
+            sessions.iter().map(|session| session.payload("SessionStart", json!({"source": "startup"}))).collect();
         calls.extend(sessions.iter_mut().map(|session| session.prompt_payload("make the store now, please")));
-        calls.extend(sessions.iter().map(|s| s.stop_payload("Decided to make the store at once, because all need it.")));
+        calls
+            .extend(sessions.iter().map(|s| s.stop_payload("Decided to make the store at once, because all need it.")));
         let children: Vec<_> = calls.iter().map(|payload| world.start_hook(payload)).collect();
         for (payload, child) in calls.iter().zip(children) {
             let ran = finish(child);
@@ -197,7 +196,9 @@ fn field_report_20_damaged_index_files_are_ignored_or_built_again() {
         world.on(&project, &["compact"]).ok();
         let index: Vec<_> = tree(&world.project_store().join("index"))
             .into_iter()
-            .filter_map(|(path, entry)| entry.bytes.map(|bytes| (world.project_store().join("index").join(path), bytes)))
+            .filter_map(|(path, entry)| {
+                entry.bytes.map(|bytes| (world.project_store().join("index").join(path), bytes))
+            })
             .collect();
         assert!(!index.is_empty());
         for (path, bytes) in &index {
@@ -288,7 +289,9 @@ fn field_report_26_new_home_no_home_and_folders_that_are_not_there_are_served() 
         assert_eq!(entry.mode & 0o777, want, "{}", path.display());
     }
 
-    for (name, value) in [("HOME", None), ("HOME", Some("")), ("HOME", Some("relative")), ("HOME", Some("/nonexistent/x"))] {
+    for (name, value) in
+        [("HOME", None), ("HOME", Some("")), ("HOME", Some("relative")), ("HOME", Some("/nonexistent/x"))]
+    {
         let mut world = World::bare();
         world.env.remove(name);
         world.env.extend(value.map(|value| (name.to_owned(), value.into())));

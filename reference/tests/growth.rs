@@ -18,10 +18,13 @@ fn field_report_23_prompts_of_10_mb_leave_kilobytes_and_the_cap_drops_the_oldest
     let project = world.repository("work/proj");
     let mut session = world.session("a", &project);
     for n in 0..20 {
-        let prompt = format!("question {n}: {}", "why is the sky so very blue over the sea? ".repeat(10 * 1024 * 1024 / 42));
+        let prompt =
+            format!("question {n}: {}", "why is the sky so very blue over the sea? ".repeat(10 * 1024 * 1024 / 42));
         let ran = session.prompt(&prompt);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
-        session.stop(&format!("Decided on answer {n}, because {}", "light scatters at the air. ".repeat(40_000))).silent();
+        session
+            .stop(&format!("Decided on answer {n}, because {}", "light scatters at the air. ".repeat(40_000)))
+            .silent();
     }
     let grown = bytes_of(&world);
     assert!(grown < 20 * 16 * 1024, "{grown} bytes for 20 prompts and 20 answers");
@@ -45,7 +48,8 @@ fn journal_and_index_stay_within_the_cap_on_bytes() {
     let world = World::new();
     let project = world.repository("work/proj");
     let long = "The station is calibrated against the northern pillar. ".repeat(60);
-    let rows: Vec<Value> = (0..100).map(|n| row(&format!("m_{n}"), &format!("s_{n}"), n, &format!("station {n}"), &long)).collect();
+    let rows: Vec<Value> =
+        (0..100).map(|n| row(&format!("m_{n}"), &format!("s_{n}"), n, &format!("station {n}"), &long)).collect();
     world.seed(&project, &rows);
     world.settings("[retention]\nmax_bytes = 65536\n");
     world.on(&project, &["compact"]).ok();
@@ -94,8 +98,13 @@ fn session_state_of_many_injections_stays_bounded() {
     world.seed_tiny(&project);
     let mut session = world.session("a", &project);
     for n in 0..60 {
-        session.prompt(&format!("why do we renew the lease at a third of its duration, {n}? {}", "word ".repeat(2_000)));
-        session.pre_tool("Read", &format!("toolu_{n}"), json!({"file_path": project.join("crates/queue/src/lease.rs")}));
+        session
+            .prompt(&format!("why do we renew the lease at a third of its duration, {n}? {}", "word ".repeat(2_000)));
+        session.pre_tool(
+            "Read",
+            &format!("toolu_{n}"),
+            json!({"file_path": project.join("crates/queue/src/lease.rs")}),
+        );
     }
     let sessions = tree(&world.project_store().join("sessions"));
     let bytes: usize = sessions.values().filter_map(|entry| Some(entry.bytes.as_ref()?.len())).sum();

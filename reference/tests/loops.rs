@@ -68,7 +68,8 @@ fn field_report_13_guard_variable_and_child_sessions_give_nothing_and_keep_nothi
         let records = world.records(&project).len();
         (told, records, world::changed(&before, &world::tree(&world.store())))
     };
-    for (name, value) in [("HOOKMEM_DISABLE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-ts"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-py")]
+    for (name, value) in
+        [("HOOKMEM_DISABLE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-ts"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-py")]
     {
         let mut world = World::new();
         world.env.insert(name.to_owned(), value.into());

@@ -14,10 +14,16 @@ fn field_report_43_memory_tools_and_own_injections_are_not_captured() {
     let project = world.repository("work/proj");
     world.seed_tiny(&project);
     let mut session = world.session("a", &project);
-    let told = session.prompt("why do we renew the lease at a third of its duration?").context("UserPromptSubmit").unwrap();
+    let told =
+        session.prompt("why do we renew the lease at a third of its duration?").context("UserPromptSubmit").unwrap();
     // A search of a memory server: what it finds is not work that was done.
     let found = "ZEBRAFACT: we decided to use stripes because they are fashionable";
-    session.post_tool("mcp__memory__search", "toolu_m", json!({"query": "stripes"}), json!([{"type": "text", "text": found}]));
+    session.post_tool(
+        "mcp__memory__search",
+        "toolu_m",
+        json!({"query": "stripes"}),
+        json!([{"type": "text", "text": found}]),
+    );
     session.uses("mcp__memory__search", &json!({"query": "stripes"}), found);
     session.line(&json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": told}}));
     let quoting = format!("{told}\n\n{ANSWER}");
@@ -61,5 +67,5 @@ fn private_blocks_are_dropped_and_unclosed_ones_to_the_end() {
     session.prompt("speed up <private>INTIMATE1</private> the parser of configs <private>INTIMATE2 and more");
     session.stop(&format!("{ANSWER} <private>INTIMATE3</private> It is done. <private>INTIMATE4")).silent();
     session.end().silent();
-    assert!(world.records(&project).len() >= 1 && !world.stores("INTIMATE"));
+    assert!(!world.records(&project).is_empty() && !world.stores("INTIMATE"));
 }

@@ -68,7 +68,9 @@ fn field_report_89_dirty_and_untracked_captures_say_so_and_match_the_later_commi
     assert_eq!(record["filters"]["dirty"], "true");
     assert_eq!(record["digests"][0]["path"], "src/parser.rs");
     commit(&repository, "the parser");
-    assert!(["captured-revision-is-ancestor", "files-unchanged", "exact-match"].contains(&&*status(&world, "b", &project)));
+    assert!(
+        ["captured-revision-is-ancestor", "files-unchanged", "exact-match"].contains(&&*status(&world, "b", &project))
+    );
     // Tracked and changed: another content than the commit's is not the commit.
     let mut session = world.session("c", &project);
     session.prompt("make the lexer of the words faster");
@@ -78,7 +80,8 @@ fn field_report_89_dirty_and_untracked_captures_say_so_and_match_the_later_commi
     let dirty = records.iter().find(|record| record["content"].as_str().unwrap().contains("lexer a table")).unwrap();
     assert_eq!(dirty["filters"]["dirty"], "true");
     commit(&repository, "the lexer");
-    let text = world.session("d", &project).prompt("why is the lexer of the words a table?").context("UserPromptSubmit");
+    let text =
+        world.session("d", &project).prompt("why is the lexer of the words a table?").context("UserPromptSubmit");
     let text = text.unwrap();
     assert!(!text.contains("(unknown)") && !text.contains("(diverged)"), "{text}");
     // Clean.

@@ -27,9 +27,10 @@ fn field_report_37_one_on_topic_of_fifty_comes_alone_and_off_topic_gets_nothing(
     let project = seeded(&world);
     let text = world.session("a", &project).prompt(ASK).context("UserPromptSubmit").unwrap();
     assert!(text.contains("[m_topic]") && !text.contains("m_unrelated"), "{text}");
-    for (n, prompt) in ["what is the capital of Norway", "ok", "continue", "please go on", "", "how tall is a giraffe at birth"]
-        .into_iter()
-        .enumerate()
+    for (n, prompt) in
+        ["what is the capital of Norway", "ok", "continue", "please go on", "", "how tall is a giraffe at birth"]
+            .into_iter()
+            .enumerate()
     {
         world.session(&format!("n{n}"), &project).prompt(prompt).silent();
     }
@@ -49,7 +50,8 @@ fn field_report_38_memory_of_a_file_waits_for_the_call_that_touches_it() {
     let told = session.prompt(elsewhere).context("UserPromptSubmit").unwrap_or_default();
     assert!(!told.contains("m_tied"), "{told}");
     let input = |path: &str| json!({"file_path": project.join(path), "old_string": "a", "new_string": "b"});
-    let other = session.pre_tool("Edit", "toolu_1", input("src/ui/tooltip.rs")).context("PreToolUse").unwrap_or_default();
+    let other =
+        session.pre_tool("Edit", "toolu_1", input("src/ui/tooltip.rs")).context("PreToolUse").unwrap_or_default();
     assert!(!other.contains("m_tied"), "{other}");
     let text = session.pre_tool("Edit", "toolu_2", input("src/queue/lease_timer.rs")).context("PreToolUse").unwrap();
     assert!(text.contains("[m_tied]"), "{text}");
@@ -65,7 +67,8 @@ fn field_report_40_memory_is_shown_once_until_it_changes_or_the_context_is_compa
     for n in 1..5 {
         assert_eq!(ask(n), None, "prompt {n}");
     }
-    let changed = row("m_topic", "s_topic", 61, "Rotate the signing keys of the webhook sender", "Keys now live a week.");
+    let changed =
+        row("m_topic", "s_topic", 61, "Rotate the signing keys of the webhook sender", "Keys now live a week.");
     world.seed(&project, &[changed]);
     assert!(ask(5).is_some_and(|text| text.contains("live a week")));
     assert_eq!(ask(6), None);
@@ -100,7 +103,8 @@ fn field_report_41_same_store_and_payload_give_the_same_bytes() {
             std::thread::sleep(std::time::Duration::from_millis(1_100));
         }
         let mut session = world.session(&format!("s{n}"), &project);
-        let input = json!({"file_path": project.join("crates/queue/src/lease.rs"), "old_string": "a", "new_string": "b"});
+        let input =
+            json!({"file_path": project.join("crates/queue/src/lease.rs"), "old_string": "a", "new_string": "b"});
         let brief = session.start("startup");
         let prompt = session.prompt(ASK);
         let tool = session.pre_tool("Edit", "toolu_1", input);
@@ -166,7 +170,8 @@ fn field_report_86_newer_value_of_a_subject_replaces_the_older_one() {
         rows.push(row);
     }
     world.seed(&project, &rows);
-    let text = world.session("a", &project).prompt("what is the timeout of the upload client").context("UserPromptSubmit");
+    let text =
+        world.session("a", &project).prompt("what is the timeout of the upload client").context("UserPromptSubmit");
     let text = text.unwrap();
     assert!(text.contains("60 s"), "{text}");
     assert!(!text.contains("30 s") || text.contains("superseded"), "{text}");

@@ -107,8 +107,7 @@ fn of_agent(
         agent_id.to_owned()
     };
     // Cutting comes last: half a secret is no longer known as one.
-    turn.agent_type =
-        Some(prose::clip(&(call.redact)(&noise::strip(agent_type)), 64)).filter(|name| !name.is_empty());
+    turn.agent_type = Some(prose::clip(&(call.redact)(&noise::strip(agent_type)), 64)).filter(|name| !name.is_empty());
     // A sub-agent's file is another file than the session's.
     turn.end = None;
     turn

@@ -373,7 +373,8 @@ pub fn commit(repository: &Repository, message: &str) -> git2::Oid {
     index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
     index.write().unwrap();
     let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
-    let parents: Vec<git2::Commit<'_>> = repository.head().ok().map(|h| h.peel_to_commit().unwrap()).into_iter().collect();
+    let parents: Vec<git2::Commit<'_>> =
+        repository.head().ok().map(|h| h.peel_to_commit().unwrap()).into_iter().collect();
     repository.commit(Some("HEAD"), &who, &who, message, &tree, &parents.iter().collect::<Vec<_>>()).unwrap()
 }
 
