@@ -8,6 +8,7 @@ use hook_contract::Body;
 use crate::call::Call;
 use crate::document::SourceDocument;
 use crate::excerpt::lessons;
+use crate::pack::readable;
 use crate::store::IndexStore;
 
 /// Newest memories that are read at most.
@@ -44,7 +45,7 @@ pub fn brief(call: &Call<'_>, store: &IndexStore) -> Vec<(SourceDocument, String
     chosen.sort_by_key(|document| usize::from(branch.is_empty() || document.filter("branch") != branch));
     let settings = &call.config.recall;
     let mut told: Vec<(SourceDocument, String)> = Vec::new();
-    for document in chosen {
+    for document in chosen.into_iter().map(readable) {
         let mut text = lessons(&document, &LESSONS, settings.excerpt_lines * 2, settings.excerpt_bytes);
         if text.is_empty() {
             // Work without a lesson is worth a line only as the newest there is.

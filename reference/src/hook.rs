@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use hook_contract::{Event, Payload, decode};
+use serde_json::Value;
 
 use crate::call::Call;
 use crate::config::{Config, Environment};
@@ -44,13 +45,11 @@ pub fn answer(input: &[u8], named: Option<&str>, environment: &Environment, timi
     };
     let (config, problems) = Config::load(store_root);
     let payload = match decode(input) {
-        Ok(payload) => payload,
+        Ok(payload) => with_event(payload, named),
         Err(error) => return failed(store_root, named.unwrap_or("hook"), &error.to_string(), false),
     };
     timings.mark("decode");
-    let Some(event) = Event::parse(&payload.event_name).or_else(|| named.and_then(Event::parse)) else {
-        return Answer::default();
-    };
+    let Some(event) = Event::parse(&payload.event_name) else { return Answer::default() };
     let job = Job::of(event);
     if job == Job::None || is_child_session(&payload, environment, &config) {
         return Answer::default();
@@ -103,6 +102,14 @@ pub fn answer(input: &[u8], named: Option<&str>, environment: &Environment, timi
     }
 }
 
+/// A payload that does not name its event is read again under the name on the command line.
+fn with_event(payload: Payload, named: Option<&str>) -> Payload {
+    let Some(event) = named.and_then(Event::parse).filter(|_| payload.event_name.is_empty()) else { return payload };
+    let Value::Object(mut fields) = payload.to_value() else { return payload };
+    fields.insert("hook_event_name".to_owned(), event.name().into());
+    Payload::from_map(fields)
+}
+
 /// What an event is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Job {
@@ -150,7 +157,7 @@ fn is_switched_off(place: &Place) -> bool {
 /// A work tree that holds the store would be written into.
 fn holds(root: &Path, store_root: &Path) -> bool {
     let resolved: Option<PathBuf> = store_root.ancestors().find_map(|folder| folder.canonicalize().ok());
-    resolved.is_some_and(|store| store.starts_with(root) && store != *root) && root.join(".git").exists()
+    resolved.is_some_and(|store| store.starts_with(root)) && root.join(".git").exists()
 }
 
 fn failed(store_root: &Path, event: &str, message: &str, strict: bool) -> Answer {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::document::SourceDocument;
 use crate::excerpt::shorten;
-use crate::frame::{assemble, quote};
+use crate::frame::{assemble, plain, quote};
 use crate::redact::redact;
 use crate::revision::{Head, RevisionStatus};
 
@@ -57,6 +57,15 @@ pub fn pack(items: &[Item], head: &Head, budget: usize) -> Option<Packed> {
         (text.encode_utf16().count() <= budget)
             .then(|| Packed { ids: items.iter().take(shown).map(|item| item.document.doc_id.clone()).collect(), text })
     })
+}
+
+/// A stored memory that lines may be chosen from: redacted as a whole, because one line of a key, or half a token, is
+/// not known as a secret any more.
+pub fn readable(mut document: SourceDocument) -> SourceDocument {
+    // Invisible characters go first: a secret may hide behind them.
+    let content = redact(&plain(&document.content)).into_owned();
+    document.content = content;
+    document
 }
 
 /// Says what follows, and where the repository stands, once for all items.
@@ -110,8 +119,9 @@ fn render(item: &Item) -> String {
 
 /// A stored text as part of a line: quoted, redacted, without line breaks, and of bounded length.
 fn one_line(text: &str) -> String {
-    let text = shorten(text, LINE_BYTES);
-    redact(&quote(text)).chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }).collect()
+    let line: String =
+        redact(&quote(text)).chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }).collect();
+    shorten(&line, LINE_BYTES).to_owned()
 }
 
 fn short(revision: &str) -> &str {

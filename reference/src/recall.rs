@@ -17,7 +17,7 @@ use crate::brief;
 use crate::call::Call;
 use crate::document::SourceDocument;
 use crate::excerpt::excerpt;
-use crate::pack::{Item, Packed, pack};
+use crate::pack::{Item, Packed, pack, readable};
 use crate::query::{Query, QueryContext};
 use crate::rank::gate::Gate;
 use crate::rank::supersede::{one_matter, superseded};
@@ -130,7 +130,7 @@ fn search(call: &Call<'_>, store: IndexStore, task: Option<&str>) -> Result<Vec<
     let own = own_group(call, &store);
     let request = store::Query { gate: Some(gate), without_group: own, ..store::Query::new(query, settings.max_items) };
     let store = store.with_layout(Layout::Segmented { query_top_n: settings.query_top_n, routing });
-    let found: Vec<SourceDocument> = store.query(&request).into_iter().map(|result| result.document).collect();
+    let found: Vec<SourceDocument> = store.query(&request).into_iter().map(|found| readable(found.document)).collect();
     let old = superseded(&found.iter().collect::<Vec<_>>());
     let mut standing: Vec<SourceDocument> =
         found.into_iter().zip(old).filter(|(_, old)| !old).map(|(d, _)| d).collect();
@@ -244,6 +244,9 @@ fn transcript_end(call: &Call<'_>) -> Option<At> {
     Some(At { device: meta.dev(), inode: meta.ino(), offset: meta.len() })
 }
 
+/// The start of a text that is to be redacted: what the cut went through goes as a whole, for half a secret is not
+/// known as one.
 fn bounded(text: &str, bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+    let start = text.get(..text.floor_char_boundary(bytes)).unwrap_or(text);
+    if start.len() == text.len() { start } else { start.trim_end_matches(|letter: char| letter.is_ascii_graphic()) }
 }

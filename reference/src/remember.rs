@@ -147,7 +147,6 @@ fn make_durable(call: &Call<'_>, changes: Vec<StoreOp>) -> Result<bool, String> 
 
 /// Adds what only the disk can tell: evidence of the written lines, digests, and whether the files are committed.
 fn with_provenance(call: &Call<'_>, mut document: SourceDocument, written: &[String]) -> SourceDocument {
-    let written: Vec<String> = written.iter().map(|line| clean_captured(line).into_owned()).collect();
     let lines = || written.iter().map(String::as_str);
     document.evidence = Evidence { fingerprints: fingerprints_of_lines(lines()), tokens: written_tokens(lines()) };
     let root = &call.place.root;

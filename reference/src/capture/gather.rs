@@ -24,7 +24,7 @@ const MOST_REPLIES: usize = 12;
 /// An answer of fewer words leans on an earlier final one.
 const FEW_WORDS: usize = 12;
 
-/// What one turn, sub-agent, session end or compaction has to offer; redacted but for `written`.
+/// What one turn, sub-agent, session end or compaction has to offer; redacted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Turn {
     /// Names the turn within its session.
@@ -106,7 +106,8 @@ fn of_agent(
     } else {
         agent_id.to_owned()
     };
-    turn.agent_type = Some(prose::clip(&noise::strip(agent_type), 64)).filter(|name| !name.is_empty());
+    // Cutting comes last: half a secret is no longer known as one.
+    turn.agent_type = Some(prose::clip(&(call.redact)(&noise::strip(agent_type)), 64)).filter(|name| !name.is_empty());
     // A sub-agent's file is another file than the session's.
     turn.end = None;
     turn
@@ -146,8 +147,11 @@ fn read(call: &Call<'_>, path: Option<&Path>, reach: Reach) -> Span {
 
 fn of_span(call: &Call<'_>, span: &Span, asked: Option<&str>, last_message: Option<&str>) -> Turn {
     let redact = |text: &str| {
-        let text = text.get(..text.floor_char_boundary(2 * MESSAGE_BYTES)).unwrap_or(text);
-        let text = relative_mentions(text, call.place.roots);
+        let start = text.get(..text.floor_char_boundary(2 * MESSAGE_BYTES)).unwrap_or(text);
+        // A secret that the cut went through would not be known; whatever stands there goes as a whole.
+        let is_cut = start.len() < text.len();
+        let start = if is_cut { start.trim_end_matches(|letter: char| letter.is_ascii_graphic()) } else { start };
+        let text = relative_mentions(start, call.place.roots);
         let redacted = (call.redact)(&text);
         redacted.get(..redacted.floor_char_boundary(MESSAGE_BYTES)).unwrap_or("").to_owned()
     };
@@ -229,12 +233,13 @@ fn edits(call: &Call<'_>, span: &Span) -> (Vec<String>, Vec<String>) {
         if paths.len() < call.limits.paths && seen_paths.insert(relative.clone()) {
             paths.push(relative);
         }
-        for line in &edit.written {
+        // All lines of an edit at once: the middle of a private key is known by its first line only.
+        for line in (call.redact)(&edit.written.join("\n")).lines() {
             if written.len() == call.limits.written {
                 break;
             }
             if seen_lines.insert(xxh3_64(line.as_bytes())) {
-                written.push(line.clone());
+                written.push(line.to_owned());
             }
         }
     }

@@ -128,7 +128,7 @@ pub enum StoreOp {
     Put {
         /// The record; digests and evidence are empty.
         document: SourceDocument,
-        /// Lines that the session wrote, unredacted: evidence to be redacted and fingerprinted, never content.
+        /// Lines that the session wrote, redacted: evidence to be fingerprinted, never content.
         written: Vec<String>,
     },
     /// Take a record out because a newer one covers it; a session's growth, not somebody's wish to forget.

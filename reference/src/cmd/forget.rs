@@ -1,8 +1,11 @@
 //! `hookmem forget`: removes memories by id, session, time, query or all, and leaves no byte of their text.
 //!
-//! Tombstones keep the ids out, so an old transcript cannot bring them back. The store is compacted at once.
+//! Tombstones keep the ids out, so an old transcript cannot bring them back. The store is compacted at once, and the
+//! state of the sessions concerned, which quotes prompts and outcomes, is deleted.
 
-use std::io::Write;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use super::target::Target;
@@ -10,7 +13,7 @@ use super::{Failure, written};
 use crate::config::Environment;
 use crate::deadline::Deadline;
 use crate::query::Query;
-use crate::session::name::safe_id;
+use crate::session::name::{file_name, safe_id};
 use crate::store::{self, IndexStore, Removal, Retention, Writer};
 
 /// How long other writers are waited for.
@@ -79,10 +82,31 @@ pub fn forget(args: &ForgetArgs, environment: &Environment, out: &mut dyn Write)
     if !args.yes && !named {
         return written(writeln!(out, "{} would be removed; add --yes to do it", ids.len()));
     }
+    let sessions: BTreeSet<String> = ids
+        .iter()
+        .filter_map(|id| snapshot.document_by_id(id))
+        .map(|document| document.filter("session").to_owned())
+        .chain(args.session.clone())
+        .collect();
     let deadline = Deadline::after(PATIENCE);
     let mut writer = Writer::open_complete(&project.store, deadline).map_err(|error| error.to_string())?;
     let removed = writer.remove(&Removal::Ids(ids)).map_err(|error| error.to_string())?;
     drop(writer);
     store::compact(&project.store, Retention::default(), deadline).map_err(|error| error.to_string())?;
+    let folder = project.store.join("sessions");
+    if args.all {
+        remove_if_there(std::fs::remove_dir_all(&folder), &folder)?;
+    }
+    for session in sessions {
+        let path = folder.join(file_name(&session));
+        remove_if_there(std::fs::remove_file(&path), &path)?;
+    }
     written(writeln!(out, "{} removed", removed.len()))
+}
+
+fn remove_if_there(result: io::Result<()>, path: &Path) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("{}: {error}", path.display())),
+        _ => Ok(()),
+    }
 }
