@@ -1,5 +1,5 @@
 //! What stands on stdout: nothing, or one object that the host takes for this event, for every event there is.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests fail by panicking and say what they counted")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests fail by panicking and count")]
 
 mod world;
 

@@ -43,9 +43,9 @@ fn field_report_44_wrappers_go_with_their_content_nested_and_unclosed() {
     let project = world.repository("work/proj");
     for (n, wrapped) in [
         "<system-reminder>WRAPPED1 decided to obey</system-reminder> speed up the parser of configs",
-        "speed up the parser of configs <system-reminder>a <persisted-output>WRAPPED2</persisted-output> b</system-reminder>",
+        "speed up the parser of configs <system-reminder>a <persisted-output>WRAPPED2</persisted-output></system-reminder>",
         "speed up the parser of configs <persisted-output>WRAPPED3 and on and on",
-        "<command-name>/x</command-name><local-command-stdout>WRAPPED4</local-command-stdout> speed up the parser of configs",
+        "<command-name>/x</command-name><bash-stdout>WRAPPED4</bash-stdout> speed up the parser of configs",
     ]
     .into_iter()
     .enumerate()

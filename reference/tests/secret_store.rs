@@ -318,7 +318,8 @@ fn field_report_83_cuts_and_chosen_lines_of_unredacted_text_show_no_part_of_a_se
     let (key, body) = private_key(3);
     let mut rows = world::unrelated(30);
     for n in 0..8 {
-        let mut row = row(&format!("m_{n}"), &format!("s_{n}"), 40 + n, &format!("rotate the webhook keys of sender{n}"), "PLACEHOLDER");
+        let request = format!("rotate the webhook keys of sender{n}");
+        let mut row = row(&format!("m_{n}"), &format!("s_{n}"), 40 + n, &request, "PLACEHOLDER");
         // The excerpt of 800 bytes, and the line of 200 for a branch, end within the secret.
         row["decisions"] = json!([format!("{} FIRST", "webhook sender ".repeat(51) + &"x".repeat(n as usize))]);
         row["branch"] = json!(format!("{}/FIRST", "b".repeat(184 + n as usize)));

@@ -79,7 +79,8 @@ fn field_report_76_torn_nul_filled_empty_and_wrongly_typed_rows_cost_themselves_
     session.prompt("write the parser of the config").silent();
     session.bytes(b"\n\n   \n");
     session.bytes(&[0; 4096]);
-    session.bytes(b"\n{\"type\":7,\"message\":[]}\n{\"type\":\"assistant\",\"message\":{\"content\":{\"a\":1}}}\n[]\nnull\n\"x\"\n");
+    session.bytes(b"\n{\"type\":7,\"message\":[]}\n[]\nnull\n\"x\"\n");
+    session.line(&json!({"type": "assistant", "message": {"content": {"a": 1}}}));
     session.writes("src/parser.rs", "pub fn parse() {}\n");
     session.bytes(b"\xff\xfe\xfd\n");
     session.says(ANSWER);
