@@ -119,8 +119,7 @@ fn render(item: &Item) -> String {
 
 /// A stored text as part of a line: quoted, redacted, without line breaks, and of bounded length.
 fn one_line(text: &str) -> String {
-    let line: String =
-        redact(&quote(text)).chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }).collect();
+    let line: String = redact(&quote(text)).chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }).collect();
     shorten(&line, LINE_BYTES).to_owned()
 }
 

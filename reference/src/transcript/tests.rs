@@ -146,9 +146,7 @@ fn result_in_any_shape_ends_its_call() {
         r#""structuredPatch":[{"lines":["+from the patch"]}]}"#
     );
     let result = |more: &str, place: &str| {
-        format!(
-            r#"{{{more}"type":"user","message":{{"content":[{{{ID},"type":"tool_result",{place}}}]}},{patch}}}"#
-        )
+        format!(r#"{{{more}"type":"user","message":{{"content":[{{{ID},"type":"tool_result",{place}}}]}},{patch}}}"#)
     };
     let lone = result("", r#""content":"ok""#);
     let parts = result("", r#""content":[{"type":"text","text":"ok"}]"#);
