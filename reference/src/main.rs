@@ -20,15 +20,23 @@ const LAST_RESORT: Duration = Duration::from_millis(1_400);
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
-        Some("hook") => hook(args.next().as_deref()),
+        Some("hook") => {
+            let words: Vec<String> = args.collect();
+            let event = words.iter().find(|word| !word.starts_with('-')).map(String::as_str);
+            hook(event, words.iter().any(|word| word == "--timings"))
+        }
         _ => cmd::dispatch(),
     }
 }
 
 /// One hook call. Never fails its user: a fault is in the log, stdout is empty, and the code is 0.
-fn hook(event: Option<&str>) -> ExitCode {
+///
+/// `--timings`, or the variable `HOOKMEM_TIMINGS`, prints one line of stage times to stderr. Other flags are passed over:
+/// a settings entry with a typing error must not turn into a failing hook.
+fn hook(event: Option<&str>, with_timings: bool) -> ExitCode {
     watchdog::arm(LAST_RESORT);
-    let environment = Environment::read();
+    let mut environment = Environment::read();
+    environment.timings |= with_timings;
     let mut timings = Timings::start(environment.timings);
     // A panic is a bug; it must not become the user's.
     std::panic::set_hook(Box::new(|_| {}));

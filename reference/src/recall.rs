@@ -22,7 +22,7 @@ use crate::query::{Query, QueryContext};
 use crate::rank::gate::Gate;
 use crate::rank::supersede::{one_matter, superseded};
 use crate::redact::redact;
-use crate::revision::{Ancestry, relate};
+use crate::revision::{Ancestry, RevisionStatus, relate};
 use crate::route::Routing;
 use crate::session::claim::{Claim, EventKey, Item as Claimed};
 use crate::session::entry::At;
@@ -55,7 +55,7 @@ pub fn recall(call: &Call<'_>, timings: &mut Timings) -> Result<String, String> 
         return Ok(String::new());
     }
     let mut ancestry = Ancestry::new(call.place.git.as_ref(), call.head, &call.project.store);
-    let items: Vec<Item> = found
+    let mut items: Vec<Item> = found
         .into_iter()
         .map(|(document, excerpt)| {
             let dirty = document.filter("dirty") == "true";
@@ -64,6 +64,8 @@ pub fn recall(call: &Call<'_>, timings: &mut Timings) -> Result<String, String> 
             Item { document, status, excerpt }
         })
         .collect();
+    // What was learnt on a line of history that is not this one is the last thing to read, and the first to be cut.
+    items.sort_by_key(|item| item.status == RevisionStatus::Diverged);
     timings.mark("status");
     let Some(packed) = pack(&items, call.head, budget) else { return Ok(String::new()) };
     timings.mark("pack");

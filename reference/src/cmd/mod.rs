@@ -33,6 +33,9 @@ enum Command {
     Hook {
         /// The event, for payloads that do not name it.
         event: Option<String>,
+        /// Print one line of stage times (µs) to stderr.
+        #[arg(long)]
+        timings: bool,
     },
     /// What the store holds for this project, and whether all is well.
     Status(status::StatusArgs),
