@@ -2,7 +2,7 @@
 //!
 //! Per term: `idf · x · (k1 + 1) / (k1 + x)` with `x = Σ_field weight · tf / (1 - b + b · length / mean length)`
 //! and `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`, times the weight of the query's term (Robertson, Zaragoza,
-//! Taylor: Simple BM25 Extension to Multiple Weighted Fields). N counts a background of [`BACKGROUND`] documents
+//! Taylor: Simple BM25 Extension to Multiple Weighted Fields). N counts a background of `BACKGROUND` documents
 //! in; df is that of the field where the term is most frequent. A term that only written lines hold is code, and
 //! its written lines weigh as much as a body. The sum is divided by ln(N), the unit of all scores here, so that
 //! one threshold holds for small and large stores. The record that last wrote the query's lines gains a share of
