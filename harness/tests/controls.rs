@@ -1,8 +1,8 @@
 //! Each acceptance criterion against a hook that breaks it, and against hookmem, which does not.
 //!
-//! A control is `controls/<name>.sh`: the real hookmem with one fault. The scenarios of all criteria run with it and are
-//! judged by the gates of `scenarios/hookbench.toml`. What turns red must be what the table says for its criterion, all
-//! of it and nothing else. Other scenarios are not run here: they may show the same fault, and should.
+//! A control is `controls/<name>.sh`: the real hookmem with one fault. The scenarios of all criteria run with it and
+//! are judged by the gates of `scenarios/hookbench.toml`. What turns red must be what the table says for its criterion,
+//! all of it and nothing else. Other scenarios are not run here: they may show the same fault, and should.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 
@@ -55,7 +55,7 @@ const fn control(
     Control { name, criterion, scenarios, gates }
 }
 
-const CONTROLS: [Control; 20] = [
+const CONTROLS: [Control; 21] = [
     control("a02_index_per_session", "A2", &["a02-one-index"], &[]),
     control("a03_group_per_turn", "A3", &["a03-stable-group"], &[]),
     control("a04_whole_index", "A4", &["a04-segmented"], &[]),
@@ -67,6 +67,7 @@ const CONTROLS: [Control; 20] = [
     // A call that the host must end is a finding of its step and counts for the gate on such calls.
     control("a08_waits_for_store", "A8", &["a08-fail-open"], &["timeouts"]),
     control("a11_drops_output", "A11", &["a11-tool-output"], &[]),
+    control("a11_drops_input", "A11", &["a11-tool-output"], &[]),
     control("a12_drops_input", "A12", &["a12-planned-call"], &[]),
     control("a13_drops_task", "A13", &["a13-sub-agent-task"], &[]),
     control("a14_ignores_reports", "A14", &["a14-agent-outcome"], &[]),
@@ -108,12 +109,12 @@ impl Red {
     }
 }
 
-/// Runs the scenarios of all criteria once, with this hook or with hookmem itself.
-fn run(hook: Option<&str>) -> Red {
+/// Runs the scenarios of all criteria, with this hook or with hookmem itself.
+fn run(hook: Option<&str>, rounds: &str) -> Red {
     let out = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookbench"));
     command.current_dir(workspace()).arg("run").args(SCENARIOS.map(|(_, scenario)| scenario));
-    command.args(["--repeat", "1", "--no-write", "--json", "--gates-file", "scenarios/hookbench.toml", "--out"]);
+    command.args(["--repeat", rounds, "--no-write", "--json", "--gates-file", "scenarios/hookbench.toml", "--out"]);
     command.arg(out.path().join("run"));
     if let Some(hook) = hook {
         command.args(["--hook", hook]);
@@ -140,7 +141,7 @@ fn run(hook: Option<&str>) -> Red {
 fn misjudged(control: &Control) -> Option<String> {
     let script = format!("{}/tests/controls/{}.sh", env!("CARGO_MANIFEST_DIR"), control.name);
     let hook = format!("HOOKMEM={} sh {}", quoted(&hookmem().to_string_lossy()), quoted(&script));
-    let mut red = run(Some(&hook));
+    let mut red = run(Some(&hook), "1");
     red.gates.retain(|gate| control.gates.contains(&gate.as_str()) || !TIME_GATES.contains(&gate.as_str()));
     let wanted = Red::of(control.scenarios, control.gates);
     (red != wanted).then(|| format!("{} ({}): wanted {wanted:?}, seen {red:?}", control.name, control.criterion))
@@ -149,8 +150,18 @@ fn misjudged(control: &Control) -> Option<String> {
 #[test]
 fn each_criterion_is_green_with_hookmem() {
     hookmem();
-    let mut red = run(None);
-    // A cap on wall time is at the mercy of what else the machine does; ratios of CPU time are not.
+    // Five rounds, so that one disturbed call has no weight in a median.
+    let mut red = run(None, "5");
+    // A busy machine may lift a ratio of CPU time, never for long; behaviour is judged by every run.
+    for _ in 0..2 {
+        if red.gates.iter().any(|gate| TIME_GATES.contains(&gate.as_str())) {
+            red.gates.retain(|gate| !TIME_GATES.contains(&gate.as_str()));
+            let again = run(None, "5");
+            red.scenarios.extend(again.scenarios);
+            red.gates.extend(again.gates);
+        }
+    }
+    // A cap on wall time is at the mercy of the machine.
     red.gates.remove("wall_cap");
     assert_eq!(red, Red::of(&[], &[]));
 }
