@@ -10,8 +10,13 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::route::Routing;
+
 /// No event may inject more UTF-16 units than this, whatever is configured: the host's cap is 10,000.
 pub const BUDGET_CEILING_UTF16: usize = 9_500;
+
+/// A deadline below this would turn memory off without saying so.
+const LEAST_DEADLINE_MS: u64 = 20;
 
 /// What the process's environment says; taken once, so that tests can make their own.
 #[derive(Debug, Clone, Default)]
@@ -101,6 +106,8 @@ pub struct Budgets {
 pub struct Recall {
     /// Items injected at most.
     pub max_items: usize,
+    /// Items shown at most when a session starts.
+    pub session_start_items: usize,
     /// Bytes of one item's excerpt.
     pub excerpt_bytes: usize,
     /// Lines of one item's excerpt.
@@ -150,6 +157,7 @@ impl Default for Config {
             },
             recall: Recall {
                 max_items: 3,
+                session_start_items: 6,
                 excerpt_bytes: 800,
                 excerpt_lines: 3,
                 strategy: "bm25-max".to_owned(),
@@ -214,6 +222,7 @@ struct BudgetsFile {
 #[serde(default, deny_unknown_fields)]
 struct RecallFile {
     max_items: Option<usize>,
+    session_start_items: Option<usize>,
     excerpt_bytes: Option<usize>,
     excerpt_lines: Option<usize>,
     strategy: Option<String>,
@@ -315,24 +324,47 @@ impl Config {
         take("excerpt_lines", file.recall.excerpt_lines, 1, 40, &mut self.recall.excerpt_lines);
         take("query_top_n", file.recall.query_top_n, 1, 10_000, &mut self.recall.query_top_n);
         take("content_bytes", file.capture.content_bytes, 256, 64 * 1024, &mut self.capture.content_bytes);
-        if let Some(strategy) = file.recall.strategy {
-            self.recall.strategy = strategy;
+        take("session_start_items", file.recall.session_start_items, 0, 50, &mut self.recall.session_start_items);
+        match file.recall.strategy {
+            Some(name) if Routing::parse(&name).is_some() => self.recall.strategy = name,
+            Some(name) => {
+                let known: Vec<&str> = Routing::all().map(Routing::name).collect();
+                refused.push((
+                    "strategy",
+                    format!("strategy = {name:?} is none of {}; the default is used", known.join(", ")),
+                ));
+            }
+            None => {}
         }
-        self.recall.threshold = file.recall.threshold.or(self.recall.threshold);
+        match file.recall.threshold {
+            Some(value) if value.is_finite() => self.recall.threshold = Some(value),
+            Some(value) => {
+                refused.push(("threshold", format!("threshold = {value} is no number; the default is used")))
+            }
+            None => {}
+        }
         self.capture.strict = file.capture.strict.unwrap_or(self.capture.strict);
         self.capture.tail_bytes = file.capture.tail_bytes.unwrap_or(self.capture.tail_bytes);
         self.capture.tail_max_bytes = file.capture.tail_max_bytes.unwrap_or(self.capture.tail_max_bytes);
         self.retention.max_age_days = file.retention.max_age_days.unwrap_or(self.retention.max_age_days);
         self.retention.max_records = file.retention.max_records.unwrap_or(self.retention.max_records);
         self.retention.max_bytes = file.retention.max_bytes.unwrap_or(self.retention.max_bytes);
-        if let Some(ms) = file.deadline.recall_ms {
-            self.recall_deadline = Duration::from_millis(ms);
-        }
-        if let Some(ms) = file.deadline.capture_ms {
-            self.capture_deadline = Duration::from_millis(ms);
+        let deadlines = [
+            ("recall_ms", file.deadline.recall_ms, &mut self.recall_deadline),
+            ("capture_ms", file.deadline.capture_ms, &mut self.capture_deadline),
+        ];
+        for (key, value, slot) in deadlines {
+            match value {
+                Some(ms) if ms >= LEAST_DEADLINE_MS => *slot = Duration::from_millis(ms),
+                Some(ms) => {
+                    refused.push((key, format!("{key} = {ms} is below {LEAST_DEADLINE_MS}; the default is used")))
+                }
+                None => {}
+            }
         }
         if let Some(names) = file.ignore.entrypoints {
-            self.ignored_entrypoints = names;
+            // An empty name would be every session that does not name its entry point.
+            self.ignored_entrypoints = names.into_iter().filter(|name| !name.is_empty()).collect();
         }
         refused
     }
@@ -357,6 +389,15 @@ mod tests {
         let (config, problems) = Config::parse(text, Path::new("c"));
         assert_eq!((config.budgets.session_start, config.budgets.pre_tool_use), (9_500, 1_500));
         assert_eq!(problems.iter().map(|p| p.line).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn values_that_would_turn_memory_off_keep_their_defaults_and_are_named() {
+        let text =
+            "[recall]\nstrategy = \"x\"\nthreshold = nan\n[deadline]\nrecall_ms = 0\n[ignore]\nentrypoints = [\"\"]\n";
+        let (config, problems) = Config::parse(text, Path::new("c"));
+        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2, 3, 5]);
+        assert_eq!(config, Config { ignored_entrypoints: Vec::new(), ..Config::default() });
     }
 
     #[test]

@@ -104,7 +104,8 @@ pub fn lessons(document: &SourceDocument, headings: &[&str], max_lines: usize, m
     join(lines.take(max_lines), max_bytes)
 }
 
-fn join(lines: impl Iterator<Item = String>, max_bytes: usize) -> String {
+/// Lines joined up to a number of bytes; what would be a stump is left out.
+pub(crate) fn join(lines: impl Iterator<Item = String>, max_bytes: usize) -> String {
     let mut joined = String::new();
     for line in lines {
         let room = max_bytes.saturating_sub(joined.len() + usize::from(!joined.is_empty()));

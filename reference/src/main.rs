@@ -18,7 +18,8 @@ const PAYLOAD_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 const LAST_RESORT: Duration = Duration::from_millis(1_400);
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
+    // A word that is not UTF-8 must not end a hook.
+    let mut args = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     match args.next().as_deref() {
         Some("hook") => {
             let words: Vec<String> = args.collect();

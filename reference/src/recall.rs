@@ -21,7 +21,7 @@ use crate::pack::{Item, Packed, pack, readable};
 use crate::query::{Query, QueryContext};
 use crate::rank::gate::Gate;
 use crate::rank::supersede::{one_matter, superseded};
-use crate::redact::redact;
+use crate::remember::clean_captured;
 use crate::revision::{Ancestry, RevisionStatus, relate};
 use crate::route::Routing;
 use crate::session::claim::{Claim, EventKey, Item as Claimed};
@@ -83,13 +83,13 @@ fn note(call: &Call<'_>) -> Option<String> {
             let asked = if prompt.trim_start().starts_with("<task-notification>") { "" } else { prompt };
             let start = bounded(asked, 64 * 1024);
             let prompt_id = call.payload.common.prompt_id.as_deref();
-            call.session.remember_prompt(prompt_id, &redact(start), transcript_end(call));
+            call.session.remember_prompt(prompt_id, &clean_captured(start), transcript_end(call));
             None
         }
         Body::PreToolUse(body) => {
             if let Some((agent_type, task)) = agent_task(call.payload) {
                 let id = body.tool_use_id.as_deref().unwrap_or("");
-                call.session.remember_task(id, agent_type, &redact(bounded(&task, 16 * 1024)));
+                call.session.remember_task(id, agent_type, &clean_captured(bounded(&task, 16 * 1024)));
             }
             None
         }

@@ -108,7 +108,7 @@ fn gather(call: &Call<'_>, trigger: Trigger<'_>, state: &crate::session::state::
 }
 
 /// What passes into a record: no private block, no secret, and no invisible character that could hide one.
-fn clean_captured(text: &str) -> Cow<'_, str> {
+pub(crate) fn clean_captured(text: &str) -> Cow<'_, str> {
     match plain(text) {
         Cow::Borrowed(text) => clean(text),
         Cow::Owned(text) => Cow::Owned(clean(&text).into_owned()),

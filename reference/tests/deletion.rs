@@ -149,6 +149,54 @@ fn summary_of_a_session_does_not_bring_back_what_was_forgotten_of_it() {
     }
 }
 
+#[test]
+fn compaction_and_a_stop_without_an_id_do_not_bring_back_what_was_forgotten() {
+    let world = World::new();
+    let project = world.repository("work/proj");
+    let mut session = world.session("a", &project);
+    let answer = "Decided to name it ZANZIBAR, because nobody else does.";
+    session.turn("name the release ZANZIBAR of the summer", answer);
+    world.on(&project, &["forget", "--query", "ZANZIBAR", "--yes"]).ok();
+    let pre_compact = session.payload("PreCompact", json!({"trigger": "auto", "custom_instructions": null}));
+    let mut stop = session.stop_payload(answer);
+    stop.as_object_mut().unwrap().remove("prompt_id");
+    for payload in [&pre_compact, &stop, &pre_compact] {
+        world.hook(payload).silent();
+        assert_eq!(holders(&world, b"ZANZIBAR"), Vec::<PathBuf>::new(), "{payload}");
+    }
+    // What is asked afterwards is remembered as ever.
+    session.turn("count the words of the manual", "Decided to count words by blanks, because the manual is English.");
+    world.hook(&pre_compact).silent();
+    assert_eq!(holders(&world, b"ZANZIBAR"), Vec::<PathBuf>::new());
+    assert!(world.stores("count words by blanks"));
+}
+
+#[test]
+fn record_that_waits_beside_the_journal_is_forgotten_too() {
+    let world = World::new();
+    world.settings("[deadline]\ncapture_ms = 50\n");
+    let project = world.repository("work/proj");
+    world.session("a", &project).turn("plan the garden", "Decided to plant beans, because they climb the fence.");
+    let lock = std::fs::File::open(world.project_store().join("journal/lock")).unwrap();
+    lock.lock().unwrap();
+    world.session("b", &project).turn("name the ship", "Decided to name it ZANZIBAR, because nobody else does.");
+    lock.unlock().unwrap();
+    assert!(world.stores("ZANZIBAR"));
+    world.on(&project, &["forget", "--all", "--yes"]).ok();
+    assert_eq!(holders(&world, b"ZANZIBAR"), Vec::<PathBuf>::new());
+    assert_eq!(left(&world, &project), Vec::<String>::new());
+}
+
+#[test]
+fn forgetting_what_is_not_there_fails_and_removes_nothing() {
+    let (world, a, _) = worlds();
+    let before = left(&world, &a);
+    let ran = world.on(&a, &["forget", "m_ALPHA_one", "m_typo"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("no record m_typo"), "{ran:?}");
+    assert_eq!(left(&world, &a), before);
+}
+
 /// Files of the store that hold a text.
 fn holders(world: &World, text: &[u8]) -> Vec<PathBuf> {
     let all = world.stored_bytes().into_iter().filter(|(_, bytes)| world::contains(bytes, text));

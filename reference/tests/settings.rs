@@ -114,18 +114,17 @@ fn good_settings_are_silent_and_work() {
 }
 
 #[test]
-fn strategy_that_is_none_is_said_in_the_log_and_gives_nothing() {
-    let (world, project) = with_settings("[recall]\nstrategy = \"best\"\n");
-    world.session("a", &project).prompt(ASK).silent();
-    assert!(world.log().contains("\"best\" is not a strategy"), "{}", world.log());
-}
-
-#[test]
-fn deadline_of_nothing_is_silence_and_no_fault() {
-    let (world, project) = with_settings("[deadline]\nrecall_ms = 0\n");
-    let mut session = world.session("a", &project);
-    session.start("startup").silent();
-    session.prompt(ASK).silent();
+fn strategy_that_is_none_and_a_deadline_of_nothing_are_named_and_leave_memory_on() {
+    for (text, part) in
+        [("[recall]\nstrategy = \"best\"\n", "\"best\" is none of"), ("[deadline]\nrecall_ms = 0\n", "below 20")]
+    {
+        let (world, project) = with_settings(text);
+        let said = problems(&world, &project);
+        assert!(said.contains("config.toml:2:") && said.contains(part), "{said}");
+        let told =
+            (0..3).any(|n| world.session(&n.to_string(), &project).prompt(ASK).context("UserPromptSubmit").is_some());
+        assert!(told, "{}", world.log());
+    }
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn of_agent(
 }
 
 fn recent(call: &Call<'_>, state: &SessionState) -> Turn {
-    let span = read(call, call.transcript, reach(None, false, state.turn.is_none(), false));
+    let span = read(call, call.transcript, reach(state.above_floor(None), false, state.turn.is_none(), false));
     let asked = state.turn.as_ref().map(|turn| turn.prompt.clone());
     let mut turn = of_span(call, &span, asked.as_deref(), None);
     turn.key = state.turn.as_ref().map(|turn| turn.key.clone()).unwrap_or_default();

@@ -149,6 +149,8 @@ pub enum Skip {
     CompactionAgent,
     /// A program drives the host.
     ChildSession,
+    /// The session was forgotten and nothing was asked since.
+    Forgotten,
     /// Nothing happened in the session that a summary could hold.
     EmptySession,
 }
@@ -175,6 +177,10 @@ pub fn capture(call: &Call<'_>, state: &SessionState) -> Capture {
         && (agent_type.is_empty() || agent_id.starts_with("acompact"))
     {
         return Capture { skip: Some(Skip::CompactionAgent), ..Capture::default() };
+    }
+    let by_agent = matches!(call.trigger, Trigger::AgentEnd { .. });
+    if state.floor.is_some() && state.turn.is_none() && !by_agent {
+        return Capture { skip: Some(Skip::Forgotten), ..Capture::default() };
     }
     let turn = gather::gather(call, state);
     let mut capture = Capture { good_lines: turn.good_lines, bad_lines: turn.bad_lines, ..Capture::default() };

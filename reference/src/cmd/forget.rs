@@ -4,8 +4,7 @@
 //! state of the sessions concerned, which quotes prompts and outcomes, is deleted.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::Write;
 use std::time::Duration;
 
 use super::target::Target;
@@ -13,7 +12,8 @@ use super::{Failure, written};
 use crate::config::Environment;
 use crate::deadline::Deadline;
 use crate::query::Query;
-use crate::session::name::{file_name, safe_id};
+use crate::session::file::SessionFile;
+use crate::session::name::safe_id;
 use crate::store::{self, IndexStore, Removal, Retention, Writer};
 
 /// How long other writers are waited for.
@@ -52,9 +52,17 @@ pub struct ForgetArgs {
 /// A time that is none, or a store that cannot be written.
 pub fn forget(args: &ForgetArgs, environment: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let project = args.target.known(environment)?;
+    let deadline = Deadline::after(PATIENCE);
+    // The writer comes first: it takes in what others spooled, which must be found too.
+    let does_it = args.yes || !args.ids.is_empty();
+    let writer = does_it.then(|| Writer::open_complete(&project.store, deadline)).transpose();
+    let writer = writer.map_err(|error| error.to_string())?;
     let store = IndexStore::at_path(&project.store).map_err(|error| error.to_string())?;
     let snapshot = store.snapshot();
     let documents = || snapshot.live().filter_map(|number| snapshot.document(number).ok());
+    if let Some(unknown) = args.ids.iter().find(|id| snapshot.document_by_id(id).is_none()) {
+        return Err(format!("no record {unknown} in project {}; nothing was removed", project.id));
+    }
     let ids: Vec<String> = if let Some(session) = &args.session {
         let group = format!("claude-session:{}:{}", project.id, safe_id(session));
         documents().filter(|document| document.group_id == group).map(|document| document.doc_id).collect()
@@ -78,35 +86,31 @@ pub fn forget(args: &ForgetArgs, environment: &Environment, out: &mut dyn Write)
     for id in &ids {
         written(writeln!(out, "{id}"))?;
     }
-    let named = !args.ids.is_empty();
-    if !args.yes && !named {
+    let Some(mut writer) = writer else {
         return written(writeln!(out, "{} would be removed; add --yes to do it", ids.len()));
-    }
+    };
     let sessions: BTreeSet<String> = ids
         .iter()
         .filter_map(|id| snapshot.document_by_id(id))
         .map(|document| document.filter("session").to_owned())
         .chain(args.session.clone())
         .collect();
-    let deadline = Deadline::after(PATIENCE);
-    let mut writer = Writer::open_complete(&project.store, deadline).map_err(|error| error.to_string())?;
     let removed = writer.remove(&Removal::Ids(ids)).map_err(|error| error.to_string())?;
     drop(writer);
     store::compact(&project.store, Retention::default(), deadline).map_err(|error| error.to_string())?;
     let folder = project.store.join("sessions");
-    if args.all {
-        remove_if_there(std::fs::remove_dir_all(&folder), &folder)?;
-    }
+    let mut kept = Vec::new();
+    // The state keeps up to where the transcript was forgotten, so that no later capture reads it again.
     for session in sessions {
-        let path = folder.join(file_name(&session));
-        remove_if_there(std::fs::remove_file(&path), &path)?;
+        let state = SessionFile::new(&folder, &session);
+        state.forget().map_err(|error| format!("state of session {session}: {error}"))?;
+        kept.push(state.path().to_path_buf());
+    }
+    // Sessions without a record may hold a prompt; with --all nothing of theirs is wanted either.
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().filter(|_| args.all) {
+        if !kept.contains(&entry.path()) {
+            std::fs::remove_file(entry.path()).map_err(|error| format!("{}: {error}", entry.path().display()))?;
+        }
     }
     written(writeln!(out, "{} removed", removed.len()))
-}
-
-fn remove_if_there(result: io::Result<()>, path: &Path) -> Result<(), Failure> {
-    match result {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("{}: {error}", path.display())),
-        _ => Ok(()),
-    }
 }

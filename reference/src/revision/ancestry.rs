@@ -5,7 +5,8 @@
 //! walk stops at its bound or at the deadline, so the answer costs a bounded time on any repository.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use git2::{Oid, Repository, Sort};
@@ -231,7 +232,14 @@ pub fn remember_ancestors(git: &GitPlace, head: &Head, store: &Path, captured: &
     if let Ok(text) = serde_json::to_string(&file) {
         let target = file_in(store);
         let fresh = target.with_extension("new");
-        if fs::write(&fresh, text).is_ok() {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        }
+        if options.open(&fresh).and_then(|mut file| file.write_all(text.as_bytes())).is_ok() {
             let _ = fs::rename(&fresh, &target);
         }
     }

@@ -44,6 +44,16 @@ impl SessionFile {
         opened.and_then(|mut file| read_state(&mut file)).map(|read| read.state).unwrap_or_default()
     }
 
+    /// Replaces the file's text by what [`SessionState::forgotten`] leaves; a session without a file stays without.
+    pub fn forget(&self) -> io::Result<()> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        let left = self.load().forgotten();
+        std::fs::remove_file(&self.path)?;
+        self.update(|_| (left.entries(), ())).map(drop)
+    }
+
     /// Reads the state under the lock, lets `decide` name the lines to add, and adds them.
     ///
     /// Returns the state with those lines and what `decide` answered; of two callers at once the second decides on

@@ -66,6 +66,8 @@ pub struct SessionState {
     pub outcomes: Vec<Captured>,
     /// Where the last look at the transcript ended, whether it found something to capture or not.
     pub seen: At,
+    /// Up to where the transcript was forgotten on purpose; `None` when nothing was.
+    pub floor: Option<At>,
     /// Ids of captured checkpoints, oldest first.
     pub checkpoints: Vec<String>,
     /// Paths affected in the session, sorted.
@@ -117,6 +119,7 @@ impl SessionState {
             }
             Entry::Captured(captured) => self.fold_captured(captured),
             Entry::Seen(at) => self.seen = at,
+            Entry::Floor(at) => self.floor = Some(at),
             Entry::Checkpoint(checkpoint) => {
                 self.checkpoints.retain(|id| *id != checkpoint.doc_id);
                 keep_newest(&mut self.checkpoints, MOST_OUTCOMES);
@@ -156,6 +159,19 @@ impl SessionState {
     /// A turn captured before starts where it started then, so a continuation's record holds the whole turn;
     /// a new turn starts where the last capture ended; the first one where its prompt came in.
     pub fn capture_start(&self, key: &str) -> Option<Cursor> {
+        self.above_floor(self.start_of(key))
+    }
+
+    /// A cursor that does not reach back into what was forgotten.
+    pub fn above_floor(&self, start: Option<Cursor>) -> Option<Cursor> {
+        let Some(floor) = self.floor.filter(|floor| *floor != At::default()).map(At::cursor) else { return start };
+        match start {
+            Some(start) if start.identity != floor.identity || start.offset > floor.offset => Some(start),
+            _ => Some(floor),
+        }
+    }
+
+    fn start_of(&self, key: &str) -> Option<Cursor> {
         let known = |at: At| (at != At::default()).then(|| at.cursor());
         if let Some(same) = self.outcomes.iter().rev().find(|outcome| !outcome.by_agent && outcome.turn == key) {
             return known(same.from);
@@ -167,6 +183,14 @@ impl SessionState {
             (Some(end), None) => Some(end),
             (_, start) => start,
         }
+    }
+
+    /// The state that is left when the session's records are forgotten: no text, only up to where not to read again.
+    pub fn forgotten(&self) -> SessionState {
+        let ends = self.outcomes.iter().map(|outcome| outcome.to);
+        let places = ends.chain([self.seen]).chain(self.floor).chain(self.turn.iter().map(|turn| turn.at));
+        let floor = places.max_by_key(|at| at.offset).unwrap_or_default();
+        SessionState { floor: Some(floor), ..SessionState::default() }
     }
 
     /// The task that `agent_id` took, or the one that an agent of this type takes now.
@@ -194,6 +218,7 @@ impl SessionState {
         let mut entries = Vec::new();
         entries.extend(self.outcomes.iter().cloned().map(Entry::Captured));
         entries.extend((self.seen != At::default()).then_some(Entry::Seen(self.seen)));
+        entries.extend(self.floor.map(Entry::Floor));
         entries.extend(self.checkpoints.iter().map(|id| Entry::Checkpoint(Checkpoint { doc_id: id.clone() })));
         let before = |turn: u64| self.turn.as_ref().is_some_and(|running| turn < running.ordinal);
         // A task of an earlier turn stays only for the agent that took it.
