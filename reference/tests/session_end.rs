@@ -99,3 +99,15 @@ fn sessions_start_and_end_again_without_growing_the_store() {
     session.end().silent();
     assert_eq!(told(&world), before);
 }
+
+#[test]
+fn short_turn_that_ended_is_not_called_interrupted() {
+    let world = World::new();
+    let project = world.repository("work/proj");
+    let mut session = world.session("a", &project);
+    session.turn("use tabs here", "Decided to indent with tabs, because the linter of this project asks for them.");
+    session.turn("commit this", "Done.");
+    session.end().silent();
+    assert!(world.stores("indent with tabs"));
+    assert!(!world.stores("Interrupted"), "{:?}", world.records(&project));
+}

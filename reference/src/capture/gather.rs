@@ -124,7 +124,8 @@ fn recent(call: &Call<'_>, state: &SessionState) -> Turn {
 
 fn rest_of_session(call: &Call<'_>, state: &SessionState) -> Turn {
     let key = state.turn.as_ref().map(|turn| turn.key.clone()).unwrap_or_default();
-    let captured = state.outcomes.iter().any(|outcome| !outcome.by_agent && outcome.turn == key);
+    let has_ended = !key.is_empty() && state.ended == key;
+    let captured = has_ended || state.outcomes.iter().any(|outcome| !outcome.by_agent && outcome.turn == key);
     // The turn that ran when the session ended: nothing has captured it.
     let span = if captured {
         Span::default()

@@ -190,13 +190,16 @@ pub fn capture(call: &Call<'_>, state: &SessionState) -> Capture {
     }
     match call.trigger {
         Trigger::TurnEnd { .. } | Trigger::AgentEnd { .. } => {
-            let by_agent = matches!(call.trigger, Trigger::AgentEnd { .. });
             let facts = compose::Facts::of(&turn);
             if facts.has_substance(&turn) {
                 growth::add_outcome(call, state, &turn, &facts, &mut capture);
             } else {
                 capture.skip = Some(Skip::NoSubstance);
-                capture.notes.extend(turn.end.filter(|_| !by_agent).map(|end| Entry::Seen(At::from(end))));
+                if !by_agent {
+                    capture.notes.extend(turn.end.map(|end| Entry::Seen(At::from(end))));
+                    // A session that ends next must not call this turn interrupted.
+                    capture.notes.push(Entry::Ended(turn.key.clone()));
+                }
             }
         }
         Trigger::Compaction => {

@@ -25,6 +25,8 @@ pub enum Entry {
     Seen(At),
     /// A checkpoint was captured.
     Checkpoint(Checkpoint),
+    /// The turn with this key ended and was not worth a record.
+    Ended(String),
     /// What the transcript holds up to here was forgotten on purpose and is not read again.
     Floor(At),
     /// The counters of entries that a rewrite of the file left out.

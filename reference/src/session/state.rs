@@ -66,6 +66,8 @@ pub struct SessionState {
     pub outcomes: Vec<Captured>,
     /// Where the last look at the transcript ended, whether it found something to capture or not.
     pub seen: At,
+    /// Key of the last turn that ended without a record; empty when there was none.
+    pub ended: String,
     /// Up to where the transcript was forgotten on purpose; `None` when nothing was.
     pub floor: Option<At>,
     /// Ids of captured checkpoints, oldest first.
@@ -120,6 +122,7 @@ impl SessionState {
             Entry::Captured(captured) => self.fold_captured(captured),
             Entry::Seen(at) => self.seen = at,
             Entry::Floor(at) => self.floor = Some(at),
+            Entry::Ended(key) => self.ended = key,
             Entry::Checkpoint(checkpoint) => {
                 self.checkpoints.retain(|id| *id != checkpoint.doc_id);
                 keep_newest(&mut self.checkpoints, MOST_OUTCOMES);
@@ -219,6 +222,7 @@ impl SessionState {
         entries.extend(self.outcomes.iter().cloned().map(Entry::Captured));
         entries.extend((self.seen != At::default()).then_some(Entry::Seen(self.seen)));
         entries.extend(self.floor.map(Entry::Floor));
+        entries.extend((!self.ended.is_empty()).then(|| Entry::Ended(self.ended.clone())));
         entries.extend(self.checkpoints.iter().map(|id| Entry::Checkpoint(Checkpoint { doc_id: id.clone() })));
         let before = |turn: u64| self.turn.as_ref().is_some_and(|running| turn < running.ordinal);
         // A task of an earlier turn stays only for the agent that took it.
