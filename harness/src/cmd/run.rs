@@ -179,6 +179,13 @@ fn gates(args: &RunArgs) -> Result<Vec<Gate>, Failure> {
         };
         gates.push(Gate::parse(text).map_err(problem)?);
     }
+    for gate in &gates {
+        if let Some(glob) = gate.expr.selector.unknown_event() {
+            let message =
+                format!("gate `{}`: no event is called `{glob}`, so it would never judge anything", gate.name);
+            return Err(Failure::usage("gates", message, "name one of the host's events, with `*` for any text"));
+        }
+    }
     Ok(gates)
 }
 

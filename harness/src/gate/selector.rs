@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use hook_contract::Event;
+
 use crate::summary::{StepSummary, Summary};
 
 /// What a glob is held against.
@@ -56,6 +58,13 @@ impl Selector {
     pub fn steps<'a>(&self, summary: &'a Summary) -> Vec<&'a StepSummary> {
         let hook = summary.header().map_or("", |header| &*header.hook_command);
         summary.steps().iter().filter(|step| self.selects(step, hook)).collect()
+    }
+
+    /// The glob for events that no event of the host matches: a gate with it would judge nothing for ever.
+    pub fn unknown_event(&self) -> Option<&str> {
+        let events = self.pairs.iter().filter(|(key, _)| *key == SelectorKey::Event);
+        let unknown = |glob: &&str| !Event::ALL.iter().any(|event| matches(glob, event.name()));
+        events.map(|(_, glob)| glob.as_str()).find(unknown)
     }
 
     fn selects(&self, step: &StepSummary, hook: &str) -> bool {

@@ -54,6 +54,31 @@ pub struct Sandbox<'s> {
     scrubber: Scrubber,
     clock: Clock,
     path: OsString,
+    keeps: bool,
+}
+
+impl Drop for Sandbox<'_> {
+    /// A hook may leave folders that nobody may write into, as module caches do; the folder could not be removed then.
+    fn drop(&mut self) {
+        if !self.keeps {
+            open_up(&self.layout.root);
+        }
+    }
+}
+
+/// Makes every folder below `root` writable for its owner, links not followed. What cannot be changed stays.
+fn open_up(root: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(about) = root.symlink_metadata() else { return };
+    if !about.is_dir() {
+        return;
+    }
+    if about.permissions().mode() & 0o700 != 0o700 {
+        let _ = std::fs::set_permissions(root, std::fs::Permissions::from_mode(0o700));
+    }
+    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
+        open_up(&entry.path());
+    }
 }
 
 impl<'s> Sandbox<'s> {
@@ -73,8 +98,15 @@ impl<'s> Sandbox<'s> {
         let layout = Layout::new(scenario, root, options);
         layout.make().map_err(io)?;
         let scrubber = Scrubber::new(scenario, &layout);
-        let sandbox =
-            Sandbox { scenario, folder, layout, scrubber, clock: Clock::default(), path: options.path.clone() };
+        let sandbox = Sandbox {
+            scenario,
+            folder,
+            layout,
+            scrubber,
+            clock: Clock::default(),
+            path: options.path.clone(),
+            keeps: options.keep,
+        };
         sandbox.fill()?;
         Ok(sandbox)
     }
@@ -254,6 +286,7 @@ impl<'s> Sandbox<'s> {
     /// Leaves the folder in place from now on and says where it is.
     pub fn keep(&mut self) -> PathBuf {
         self.folder.disable_cleanup(true);
+        self.keeps = true;
         self.layout.root.clone()
     }
 

@@ -109,6 +109,8 @@ fn a_golden_that_is_no_text_is_told() {
 #[test]
 fn a_gate_that_is_none_is_told_with_its_place() {
     let bench = Bench::of(ANY);
+    let bogus = ["--hook", "true", "--gate", "timeout.count[event=Bogus] == 0"];
+    refused(&bench, &bogus, &["no event is called `Bogus`", "name one of the host's events"]);
     refused(&bench, &["--hook", "true", "--gate", "speed < 3"], &["--gate:1:1: unknown metric `speed`", "latency.*"]);
     refused(&bench, &["--hook", "true", "--gate", "leak.count < 3ms"], &["--gate:1:"]);
     bench.write("hookbench.toml", "[gates]\nclean = \"leak.count == 0\"\nfast = \"latency.wall.p95 <= many\"\n");
