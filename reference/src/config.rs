@@ -339,7 +339,7 @@ impl Config {
         match file.recall.threshold {
             Some(value) if value.is_finite() => self.recall.threshold = Some(value),
             Some(value) => {
-                refused.push(("threshold", format!("threshold = {value} is no number; the default is used")))
+                refused.push(("threshold", format!("threshold = {value} is no number; the default is used")));
             }
             None => {}
         }
@@ -357,7 +357,7 @@ impl Config {
             match value {
                 Some(ms) if ms >= LEAST_DEADLINE_MS => *slot = Duration::from_millis(ms),
                 Some(ms) => {
-                    refused.push((key, format!("{key} = {ms} is below {LEAST_DEADLINE_MS}; the default is used")))
+                    refused.push((key, format!("{key} = {ms} is below {LEAST_DEADLINE_MS}; the default is used")));
                 }
                 None => {}
             }
