@@ -6,16 +6,15 @@
 //! hand a value over (`sentence`), token shapes, addresses.
 
 use super::bytes::{at, find, line_start, next_line, skip, slice, soft_line_end, starts};
-use super::name::{self, Name, Strength};
+use super::name::{Name, Strength};
 use super::sentence::{self, is_handing, speaks_of_digest};
 use super::value::{self, Style, Value};
-use super::{Span, token};
+use super::{Span, token, told};
 
-/// The secret that the name around `from..to` introduces.
-pub(super) fn find_secret(text: &[u8], from: usize, to: usize) -> Option<Span> {
-    let name = name::around(text, from, to)?;
-    let lead = close_name(text, &name);
-    assigned(text, &name, &lead).or_else(|| paired(text, &name, &lead)).or_else(|| sentence::handed_over(text, &name))
+/// The secret that `name` introduces.
+pub(super) fn find_secret(text: &[u8], name: &Name) -> Option<Span> {
+    let lead = close_name(text, name);
+    assigned(text, name, &lead).or_else(|| paired(text, name, &lead)).or_else(|| sentence::handed_over(text, name))
 }
 
 /// What stands right behind a name.
@@ -41,7 +40,13 @@ fn close_name(text: &[u8], name: &Name) -> Lead {
             quoted = true;
         }
     }
-    let end = skip(text, index, 24, |byte| byte == b' ' || byte == b'\t');
+    let mut end = skip(text, index, 24, |byte| byte == b' ' || byte == b'\t');
+    // A blank that does not break stands before a colon in French.
+    for blank in ["\u{a0}:", "\u{202f}:"] {
+        if starts(text, end, blank) {
+            end += blank.len() - 1;
+        }
+    }
     Lead { at: end, quoted, blank: end > index }
 }
 
@@ -102,7 +107,7 @@ fn assigned(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
             value::quote_at(text, index)?;
         }
         0xef if starts(text, index, "：") => index += 3,
-        _ => return spoken(text, name, lead),
+        _ => return told::aside(text, name, lead.at).or_else(|| spoken(text, name, lead)),
     }
     index = skip(text, index, 16, |byte| byte == b' ' || byte == b'\t');
     let is_escaped = at(text, index) == b'\\' && soft_line_end(text, index, 1) == index;
@@ -140,10 +145,21 @@ fn is_tag(text: &[u8], name: &Name) -> bool {
 
 /// `password is hunter2`, `set TOKEN to x`, `--token x`, `password 'x'`, `login a password b`.
 fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
+    if at(text, name.start) >= 0x80 {
+        return told::behind_wide_name(text, name, lead.at);
+    }
     if !lead.blank && !lead.quoted {
         return None;
     }
-    for word in ["is ", "to ", "was ", "as ", "are ", "= ", "with ", "now ", "是", "は", "является "] {
+    if starts(text, lead.at, "is:") {
+        return below(text, name, skip(text, lead.at + 3, 4, |byte| byte == b' '));
+    }
+    let is_own = |word: &&str| starts(text, lead.at, word);
+    if let Some(verb) = told::VERBS.iter().copied().find(is_own).filter(|_| name.strength == Strength::Password) {
+        let start = skip(text, lead.at + verb.len(), 4, |byte| byte == b' ');
+        return accept(text, name, value::read(text, start), Style::Loose);
+    }
+    for word in ["is ", "to ", "was ", "as ", "are ", "= ", "with ", "now "] {
         if starts(text, lead.at, word) {
             let mut index = lead.at + word.len();
             for filler in ["now ", "be ", "still ", "currently ", "just ", "the ", "value ", "following: ", "set to "] {
@@ -152,15 +168,17 @@ fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
                 }
             }
             index = skip(text, index, 4, |byte| byte == b' ');
-            return accept(text, name, value::read(text, index), Style::Loose);
+            let read = value::read(text, index);
+            let name = told::surer(name, slice(text, read.start, read.end));
+            return accept(text, &name, read, Style::Loose);
         }
-    }
-    if at(text, name.start) >= 0x80 {
-        return accept(text, name, value::read(text, lead.at), Style::Loose);
     }
     let read = value::read(text, lead.at);
     let found = value::look(slice(text, read.start, read.end));
     let is_flag = at(text, name.start) == b'-';
+    if is_flag && name.label == "password" && !found.hex {
+        return accept(text, &Name { strength: Strength::Password, ..*name }, read, Style::Loose);
+    }
     let is_netrc = name.strength == Strength::Password && in_netrc(text, name.start);
     if is_netrc {
         return accept(text, name, read, Style::Literal);
@@ -198,13 +216,27 @@ fn below(text: &[u8], name: &Name, index: usize) -> Option<Span> {
     if soft_line_end(text, line, 1) != line {
         return None;
     }
-    let start = skip(text, next_line(text, line), 24, |byte| byte == b' ' || byte == b'\t');
+    let blank = |byte| byte == b' ' || byte == b'\t';
+    let mut start = skip(text, next_line(text, line), 24, blank);
+    // An empty line and the opening of a code fence may stand between.
+    for _ in 0..3 {
+        let word = if starts(text, start, "```") {
+            skip(text, start + 3, 16, |byte| byte.is_ascii_alphanumeric())
+        } else {
+            start
+        };
+        let feed = skip(text, word, 2, |byte| byte == b'\r' || byte == b' ');
+        if feed >= text.len() || soft_line_end(text, feed, 1) != feed {
+            break;
+        }
+        start = skip(text, next_line(text, feed), 24, blank);
+    }
     let read = value::read(text, start);
     if !matches!(at(text, read.after), b'\n' | b'\r' | b'\\' | 0) {
         return None;
     }
-    let found = value::look(slice(text, read.start, read.end));
-    (found.digits > 0).then(|| accept(text, name, read, Style::Loose)).flatten()
+    let bytes = slice(text, read.start, read.end);
+    (value::look(bytes).digits > 0).then(|| accept(text, &told::surer(name, bytes), read, Style::Loose)).flatten()
 }
 
 /// Skips `Bearer `, `Basic `, `token ` and the like behind `Authorization:`.
