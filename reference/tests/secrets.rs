@@ -60,7 +60,7 @@ impl Tally {
             self.lost.len(),
             self.n_keep
         );
-        for line in self.leaks.iter().chain(&self.lost).take(100_000) {
+        for line in self.leaks.iter().chain(&self.lost).take(400) {
             println!("  {line}");
         }
     }
@@ -866,6 +866,18 @@ const HARMLESS: &[&str] = &[
     "for aws the layer digest {sha1} and s3://bucket/{sha1}/x; aws commit {sha1}",
     "aws_session src/main/java/com/example/cloud/v2/Handler2",
     "response=\"ok\" response=\"200\" response={md5}",
+    "the password should be base64url encoded; a password must be 8chars; password reset to default2",
+    "| Password | bcrypt12 |\n| Token | RS256 |\n| Key | {sha256} |",
+    "hasło jest wymagane; lösenord saknas; wachtwoord vergeten; heslo nebylo zadáno; la parola è errata",
+    "connect as root with psycopg2; ssh as deploy with ed25519; login as bob using ssh-agent2",
+    "the password (argon2id, 19MiB) and the token (RS256) of v2",
+    "use sha512crypt as password hash and oauth2 as auth",
+    "key: Ed25519PrivateKey|Ed25519PublicKey|Ed448PrivateKey|Ed448PublicKey",
+    "<td>password</td><td>varchar(64)</td>",
+    "the password is\nrequired2\nand long",
+    "aws arn:aws:iam::123456789012:role/AppDeployRoleForProduction2Accounts",
+    "\"aws-sdk\": {\"integrity\": \"sha512-{base43}{base43}==\"}, aws lambda {uuid}",
+    "import a.b1.c2 from 'x.y.z'; v1.2.3-rc.1; 10.0.0.1; org.spring.boot2.autoconfigure.orm.jpa",
     "wifi: T:WPA; P:2; WIFI:S:Open;;",
     "Foo.barBaz.quuxQuuuuuuuuuuuuuuuuuuuuuuuuuu and org.apache.commons.lang3.StringUtils2",
     "--pass through; --password <value>; --password $PW; --pass-through 3",
@@ -956,6 +968,29 @@ const TOLD: &[&str] = &[
     "the password is:\n{X}\nthen deploy",
     "here is the password:\n\n{X}\n\nthen deploy",
     "here is the token:\n```\n{X}\n```",
+    "|user|bob|\n|password|{X}|\n|port|22|",
+    "<tr><td>password</td><td>{X}</td></tr>",
+    "CONTRASEÑA: {X}",
+    "la password e' {X}",
+    "het wachtwoord is {X}",
+    "hasło: {X}",
+    "lösenord: {X}",
+    "şifre: {X}",
+    "heslo: {X}",
+    "la parola è {X}",
+];
+
+/// Texts that could as well hold the name of an algorithm, so the value must look generated for certain.
+const HINTED: &[&str] = &[
+    "API key → {X}",
+    "pass: {X}",
+    "connect as root with {X}",
+    "the password is\n{X}\nthen deploy",
+    "use {X} as password",
+    "the password ({X}) is old",
+    "password changed to {X}",
+    "the password should be {X}",
+    "the root password of db1 is {X}",
 ];
 
 /// Random values of 12 to 24 letters and digits.
@@ -981,6 +1016,23 @@ fn value_told_in_a_sentence_a_table_or_another_language_goes() {
     inner.report("told values as a JSON string");
     assert!(plain.leaks.len() * 200 <= plain.cases && inner.leaks.len() * 200 <= inner.cases, "more than 0.5 % leak");
     assert!(plain.kept_share() >= 0.99 && inner.kept_share() >= 0.99);
+}
+
+#[test]
+fn value_of_mixed_case_goes_where_words_only_hint_at_it() {
+    let dice = Dice(Cell::new(34));
+    let mut tally = Tally::default();
+    for text in HINTED {
+        for _ in 0..200 {
+            let value = dice.run(ALNUM, 12 + dice.next() % 13);
+            let keep = text.split("{X}").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            let case = Case { kind: (*text).to_owned(), text: text.replace("{X}", &value), secrets: vec![value], keep };
+            tally.add(&case);
+            tally.add(&within_json(&case));
+        }
+    }
+    tally.report("hinted values");
+    assert!(tally.leaks.len() * 50 <= tally.cases && tally.lost.is_empty());
 }
 
 #[test]

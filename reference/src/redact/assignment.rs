@@ -104,7 +104,11 @@ fn assigned(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
                 return Some(span);
             }
             index += 1;
-            value::quote_at(text, index)?;
+            let read = value::read(text, index);
+            let is_aside = lead.blank && told::is_scrambled(slice(text, read.start, read.end));
+            if !is_aside {
+                value::quote_at(text, index)?;
+            }
         }
         0xef if starts(text, index, "：") => index += 3,
         _ => return told::aside(text, name, lead.at).or_else(|| spoken(text, name, lead)),
@@ -123,7 +127,10 @@ fn assigned(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
     if at(text, index) == b'(' && name.label == "auth" {
         return tuple(text, name, index);
     }
-    accept(text, name, value::read(text, index), style)
+    let read = value::read(text, index);
+    let bytes = slice(text, read.start, read.end);
+    let name = if told::is_scrambled(bytes) { told::surer(name, bytes) } else { *name };
+    accept(text, &name, read, style)
 }
 
 /// In a shell line, a connection string or an address: an unquoted run is data, not an expression.
@@ -153,6 +160,19 @@ fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
     }
     if starts(text, lead.at, "is:") {
         return below(text, name, skip(text, lead.at + 3, 4, |byte| byte == b' '));
+    }
+    let bare = skip(text, lead.at + 2, 4, |byte| byte == b' ');
+    if starts(text, lead.at, "is") && bare < text.len() && soft_line_end(text, bare, 1) == bare {
+        let span = below(text, name, bare)?;
+        return told::is_scrambled(slice(text, span.start, span.end)).then_some(span);
+    }
+    for phrase in ["should be ", "will be ", "must be ", "changed to ", "reset to ", "became ", "shall be "] {
+        if starts(text, lead.at, phrase) {
+            let read = value::read(text, lead.at + phrase.len());
+            let bytes = slice(text, read.start, read.end);
+            let is_value = told::is_scrambled(bytes);
+            return is_value.then(|| accept(text, &told::surer(name, bytes), read, Style::Loose)).flatten();
+        }
     }
     let is_own = |word: &&str| starts(text, lead.at, word);
     if let Some(verb) = told::VERBS.iter().copied().find(is_own).filter(|_| name.strength == Strength::Password) {
@@ -197,6 +217,10 @@ fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
         && slice(text, read.start, read.end)
             .iter()
             .any(|byte| matches!(byte, b'!' | b'#' | b'$' | b'%' | b'@' | b'*' | b'^'));
+    let bytes = slice(text, read.start, read.end);
+    if name.strength >= Strength::Medium && told::is_scrambled(bytes) && (is_flag || name.label == "password") {
+        return accept(text, &told::surer(name, bytes), read, Style::Loose);
+    }
     if is_chosen || is_likely && !is_plain || name.strength >= Strength::Medium && found.is_random() && !found.hex {
         let style = if read.quoted { Style::Quoted } else { Style::Loose };
         return accept(text, name, read, style);
@@ -232,7 +256,7 @@ fn below(text: &[u8], name: &Name, index: usize) -> Option<Span> {
         start = skip(text, next_line(text, feed), 24, blank);
     }
     let read = value::read(text, start);
-    if !matches!(at(text, read.after), b'\n' | b'\r' | b'\\' | 0) {
+    if !matches!(at(text, read.after), b'\n' | b'\r' | b'\\' | b'"' | 0) {
         return None;
     }
     let bytes = slice(text, read.start, read.end);
@@ -310,6 +334,10 @@ pub(super) fn accept(text: &[u8], name: &Name, read: Value, style: Style) -> Opt
         }
     }
     if slice(text, start, start + 10) == b"[redacted:" || is_echo(text, name, bytes) {
+        return None;
+    }
+    let is_union = at(text, read.after) == b'|' && at(text, read.after + 1).is_ascii_alphabetic();
+    if name.strength == Strength::Weak && is_union {
         return None;
     }
     if name.strength == Strength::Weak && in_query(text, name) {

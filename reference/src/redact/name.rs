@@ -41,7 +41,7 @@ pub(super) struct Name {
 
 /// Reads the identifier around `from..to`; `None` when it names no secret.
 pub(super) fn around(text: &[u8], from: usize, to: usize) -> Option<Name> {
-    if at(text, from) >= 0x80 {
+    if slice(text, from, to).iter().any(|byte| *byte >= 0x80) {
         let whole = Name {
             start: from,
             end: to,
@@ -80,7 +80,7 @@ pub(super) fn around(text: &[u8], from: usize, to: usize) -> Option<Name> {
     if at(text, end.wrapping_sub(1)) == b'-' && at(text, end) == b'>' {
         end -= 1;
     }
-    if starts(text, end, "ña") {
+    if starts(text, end, "ña") || starts(text, end, "Ña") {
         end += "ña".len();
     }
     let identifier = slice(text, start, end);
@@ -207,7 +207,8 @@ fn of_word(word: &str, qualifier: &str) -> Option<(Strength, &'static str)> {
         _ => {
             let ends = |tails: &[&str]| tails.iter().any(|tail| word.ends_with(tail));
             if ends(&["password", "passwd", "passphrase", "passwort", "passcode", "pwd", "pass", "contrasena", "senha"])
-                || ends(&["kennwort", "psk", "contrase"])
+                || ends(&["kennwort", "psk", "contrase", "wachtwoord"])
+                || matches!(word, "heslo" | "parola")
             {
                 (Password, "password")
             } else if word.ends_with("secret") {

@@ -4,7 +4,7 @@
 //! inside. Digests, UUIDs, versions and words stay. Bounded work per hint. Not here: `name = value`, and
 //! sentences that name a secret some words away (`sentence`).
 
-use super::bytes::{at, find, line_end, line_start, skip, slice, starts};
+use super::bytes::{at, find, line_end, line_start, next_line, skip, slice, soft_line_end, soft_line_start, starts};
 use super::name::{Name, Strength};
 use super::value::{self, Look, Style, look};
 use super::{Span, assignment};
@@ -15,7 +15,7 @@ const ROW: usize = 240;
 const ROWS: usize = 16;
 
 /// Words for `is` behind an ASCII name, in languages whose word for password holds a mark.
-pub(super) const VERBS: [&str; 10] = ["ist ", "lautet ", "est ", "es ", "è ", "é ", "war ", "jest ", "será ", "sarà "];
+pub(super) const VERBS: [&str; 10] = ["ist ", "lautet ", "est ", "es ", "è ", "é ", "e' ", "jest ", "je ", "är "];
 
 /// A single word nobody writes by hand: letters with digits among them, no digest.
 pub(super) fn is_generated(bytes: &[u8]) -> bool {
@@ -27,9 +27,17 @@ fn is_mixed_word(found: &Look) -> bool {
     found.len >= 8 && found.digits > 0 && found.letters() > 1 && found.spaces + found.wide == 0 && found.turns > 1
 }
 
+/// Generated for certain: a change of class at every third byte or oftener, or several groups of digits.
+pub(super) fn is_scrambled(bytes: &[u8]) -> bool {
+    let found = look(bytes);
+    let is_dense = found.turns * 3 >= found.len || found.upper == 0 && found.turns >= 4;
+    found.len >= 12 && is_dense && is_generated(bytes)
+}
+
 /// The same name, surer where the value looks generated.
 pub(super) fn surer(name: &Name, bytes: &[u8]) -> Name {
-    let is_long = bytes.len() >= 12 && name.strength >= Strength::Medium && is_generated(bytes);
+    let is_sure = name.strength >= Strength::Medium || name.label == "password";
+    let is_long = bytes.len() >= 12 && is_sure && is_generated(bytes);
     Name { strength: if is_long { name.strength.max(Strength::Strong) } else { name.strength }, ..*name }
 }
 
@@ -47,9 +55,19 @@ fn is_told(bytes: &[u8], strength: Strength) -> bool {
 /// `| password | X |` and `password - X`; `index` is the first byte behind the name and blanks.
 pub(super) fn aside(text: &[u8], name: &Name, index: usize) -> Option<Span> {
     if at(text, index) == b'|' {
-        return in_cell(text, index + 1, name);
+        // Without blanks it is a row only where the line opens with a bar; `A|B` is a union of types.
+        let line = soft_line_start(text, name.start, ROW);
+        let bar = (line..name.start).rev().find(|&bar| !matches!(at(text, bar), b' ' | b'*' | b'`'));
+        let opens = |bar: usize| at(text, bar) == b'|' && (bar == line || matches!(at(text, bar - 1), b'"' | b' '));
+        let is_row = index > name.end && at(text, index + 1) == b' ' || bar.is_some_and(opens);
+        return is_row.then(|| in_cell(text, index + 1, name)).flatten();
     }
-    let behind = ["- ", "– ", "— "].iter().find(|dash| starts(text, index, dash)).map(|dash| index + dash.len())?;
+    if starts(text, index, "</t") || starts(text, index, "</d") {
+        let cell = (index + 3..index + 48).find(|&cell| starts(text, cell, "<td") || starts(text, cell, "<dd"))?;
+        return in_cell(text, skip(text, cell, 40, |byte| byte != b'>') + 1, name);
+    }
+    let behind =
+        ["- ", "– ", "— ", "→ ", "=> "].iter().find(|dash| starts(text, index, dash)).map(|dash| index + dash.len())?;
     let read = value::read(text, skip(text, behind, 4, |byte| byte == b' '));
     let is_apart = index > name.end && is_told(slice(text, read.start, read.end), name.strength);
     is_apart.then(|| Span::new(read.start, read.end, name.label))
@@ -60,14 +78,14 @@ fn in_cell(text: &[u8], cell: usize, name: &Name) -> Option<Span> {
     let blank = |byte| matches!(byte, b' ' | b'\t' | b'*');
     let read = value::read(text, skip(text, cell, ROW, blank));
     let close = skip(text, read.after, ROW, blank);
-    let is_closed = matches!(at(text, close), b'|' | b'\n' | b'\r' | b'\\' | b'"' | 0);
+    let is_closed = matches!(at(text, close), b'|' | b'<' | b'\n' | b'\r' | b'\\' | b'"' | 0);
     (is_closed && is_told(slice(text, read.start, read.end), name.strength))
         .then(|| Span::new(read.start, read.end, name.label))
 }
 
 /// Cells below a table's header cell `name`, pushed to `found` in order.
 pub(super) fn column(text: &[u8], name: &Name, found: &mut Vec<Span>) {
-    let start = super::bytes::soft_line_start(text, name.start, ROW);
+    let start = soft_line_start(text, name.start, ROW);
     let n_bars = slice(text, start, name.start).iter().filter(|byte| **byte == b'|').count();
     let mut line = next_row(text, name.end);
     let rule = row(text, line);
@@ -85,17 +103,17 @@ pub(super) fn column(text: &[u8], name: &Name, found: &mut Vec<Span>) {
 }
 
 fn row(text: &[u8], line: usize) -> &[u8] {
-    slice(text, line, super::bytes::soft_line_end(text, line, ROW))
+    slice(text, line, soft_line_end(text, line, ROW))
 }
 
 fn next_row(text: &[u8], index: usize) -> usize {
-    super::bytes::next_line(text, super::bytes::soft_line_end(text, index, ROW))
+    next_line(text, soft_line_end(text, index, ROW))
 }
 
 /// Behind a name in another script: `密码是X`, `パスワードは X`, `пароль — X`.
 pub(super) fn behind_wide_name(text: &[u8], name: &Name, index: usize) -> Option<Span> {
     let mut start = index;
-    for joint in ["就是", "是", "为", "為", "は", "が", "는", "은", "这是", "— ", "– ", "- ", "это "]
+    for joint in ["is ", "就是", "是", "为", "為", "は", "が", "는", "은", "这是", "— ", "– ", "- ", "это "]
     {
         if starts(text, start, joint) {
             start += joint.len();
