@@ -844,6 +844,44 @@ const HARMLESS: &[&str] = &[
     "密码不能为空，请输入密码。",
     "if (token === 'identifier' || token === 'comma2') return;",
     "commit {sha1}\nAuthor: A <a@x.test>\n    token: fix {sha7}",
+    "the password is wrong, the password is required, the password is stored hashed with argon2id",
+    "the token is expired; the api key is invalid; my token is a JWT; the pwd is /home/bob/app2",
+    "the api key is read from config.toml; the access key is in Vault2; the token is valid until 2026-03-01",
+    "| password | string | required |\n| token | uuid | {uuid} |\n| key | value |",
+    "| Field | Password |\n|---|---|\n| type | string |\n| commit | {sha1} |",
+    "password - the word of the user\npassword - at least 8 characters",
+    "log in as root with ssh; log in as admin with sudo2; sign in as bob with the usual account",
+    "log in as deploy with revision {sha1} and image {md5}",
+    "recovery code is sent by mail; the exit code is 137; status code 404; error code E0308; backup code path",
+    "key={uuid} key={sha256} key={sha1} key=user_id2 key=some-cache-key-v2",
+    "React: <Item key={item2} />, map(key=lambda x2: x2.id)",
+    "key=v1-linux-x64-node20-package-lock, key=tests/unit/test_main.py::test_2",
+    "net use Z: /delete; psql -W -h db.test -U app orders2; psql -U app -d orders_2024",
+    "das Passwort ist falsch; Passwort vergessen? das Passwort lautet wie der Name",
+    "mot de passe oublié ; le mot de passe est obligatoire; la contraseña es incorrecta; la password è scaduta",
+    "密码是必填项。密码：必填。パスワードは必須です。パスワードは 8文字以上です。",
+    "Password:\n```\nnpm install\n```\nthen",
+    "Password:\nSorry, try again.\nPassword:\n",
+    "the token:\n```rust\nlet x2 = 3;\n```",
+    "for aws the layer digest {sha1} and s3://bucket/{sha1}/x; aws commit {sha1}",
+    "aws_session src/main/java/com/example/cloud/v2/Handler2",
+    "response=\"ok\" response=\"200\" response={md5}",
+    "the password should be base64url encoded; a password must be 8chars; password reset to default2",
+    "| Password | bcrypt12 |\n| Token | RS256 |\n| Key | {sha256} |",
+    "hasło jest wymagane; lösenord saknas; wachtwoord vergeten; heslo nebylo zadáno; la parola è errata",
+    "connect as root with psycopg2; ssh as deploy with ed25519; login as bob using ssh-agent2",
+    "the password (argon2id, 19MiB) and the token (RS256) of v2",
+    "use sha512crypt as password hash and oauth2 as auth",
+    "key: Ed25519PrivateKey|Ed25519PublicKey|Ed448PrivateKey|Ed448PublicKey",
+    "<td>password</td><td>varchar(64)</td>",
+    "the password is\nrequired2\nand long",
+    "aws arn:aws:iam::123456789012:role/AppDeployRoleForProduction2Accounts",
+    "\"aws-sdk\": {\"integrity\": \"sha512-{base43}{base43}==\"}, aws lambda {uuid}",
+    "import a.b1.c2 from 'x.y.z'; v1.2.3-rc.1; 10.0.0.1; org.spring.boot2.autoconfigure.orm.jpa",
+    "wifi: T:WPA; P:2; WIFI:S:Open;;",
+    "Foo.barBaz.quuxQuuuuuuuuuuuuuuuuuuuuuuuuuu and org.apache.commons.lang3.StringUtils2",
+    "--pass through; --password <value>; --password $PW; --pass-through 3",
+    "passwd = ''''''; password = \"\"\"the password\"\"\"",
 ];
 
 #[test]
@@ -873,6 +911,217 @@ fn harmless_text_is_left_alone() {
     }
     tally.report("harmless texts");
     assert!(tally.lost.is_empty());
+}
+
+// Values told in words, tables and other languages.
+
+/// Texts that tell a random value `{X}`; what stands outside of it stays.
+const TOLD: &[&str] = &[
+    "| host | db.test |\n| password | {X} |\n| region | eu |",
+    "| Service | Password |\n|---|---|\n| db | {X} |\n| cache | none |",
+    "| user | bob | password | {X} | port | 22 |",
+    "host - db.test\npassword - {X}\nport - 22",
+    "Password – {X}",
+    "the pwd is {X} for staging",
+    "the api key is {X} and the region is eu",
+    "my api key is `{X}`, use it",
+    "API key: {X}\nregion: eu",
+    "my token is {X}",
+    "the access token is {X}, it expires soon",
+    "deploy --pass {X} --region eu",
+    "deploy --password {X} --region eu",
+    "tool login --user bob --pwd {X}",
+    "passwd = '''{X}'''\nport = 1",
+    "password = \"\"\"{X}\"\"\"\nport = 1",
+    "log in as root with {X} and restart the unit",
+    "login as admin with password {X}",
+    "sign in as bob with {X}.",
+    "recovery code {X} is on the card",
+    "the backup code is {X}",
+    "WIFI:T:WPA;S:Home;P:{X};;",
+    "WIFI:S:Home;T:WPA;P:{X};H:true;;",
+    "net use Z: \\\\srv\\share /user:bob {X}",
+    "net use \\\\srv\\share {X} /user:bob",
+    "psql -h db.test -U app -W {X} orders",
+    "htpasswd -b .htpasswd bob {X}",
+    "htpasswd -bc /etc/nginx/.htpasswd bob {X}",
+    "Passwort ist {X}",
+    "das Passwort lautet {X}, bitte merken",
+    "Kennwort: {X}",
+    "mot de passe : {X}",
+    "le mot de passe est {X}",
+    "contraseña: {X}",
+    "la contraseña es {X}",
+    "la password è {X}",
+    "a senha é {X}",
+    "密码是{X}",
+    "密码：{X}",
+    "密码为{X}，请保存",
+    "パスワードは {X}",
+    "パスワードは{X}です",
+    "비밀번호는 {X}",
+    "пароль: {X}",
+    "Пароль — {X}",
+    "Password:\n```\n{X}\n```\nthen deploy",
+    "Password:\n\n```text\n{X}\n```\nthen deploy",
+    "Password:\n{X}\nthen deploy",
+    "the password is:\n{X}\nthen deploy",
+    "here is the password:\n\n{X}\n\nthen deploy",
+    "here is the token:\n```\n{X}\n```",
+    "|user|bob|\n|password|{X}|\n|port|22|",
+    "<tr><td>password</td><td>{X}</td></tr>",
+    "CONTRASEÑA: {X}",
+    "la password e' {X}",
+    "het wachtwoord is {X}",
+    "hasło: {X}",
+    "lösenord: {X}",
+    "şifre: {X}",
+    "heslo: {X}",
+    "la parola è {X}",
+];
+
+/// Texts that could as well hold the name of an algorithm, so the value must look generated for certain.
+const HINTED: &[&str] = &[
+    "API key → {X}",
+    "pass: {X}",
+    "connect as root with {X}",
+    "the password is\n{X}\nthen deploy",
+    "use {X} as password",
+    "the password ({X}) is old",
+    "password changed to {X}",
+    "the password should be {X}",
+    "the root password of db1 is {X}",
+];
+
+/// Random values of 12 to 24 letters and digits.
+fn told_value(dice: &Dice) -> String {
+    let alphabet = dice.pick(&[ALNUM, ALNUM, "abcdefghijklmnopqrstuvwxyz0123456789"]);
+    dice.run(alphabet, 12 + dice.next() % 13)
+}
+
+#[test]
+fn value_told_in_a_sentence_a_table_or_another_language_goes() {
+    let dice = Dice(Cell::new(31));
+    let (mut plain, mut inner) = (Tally::default(), Tally::default());
+    for text in TOLD {
+        for _ in 0..60 {
+            let value = told_value(&dice);
+            let keep = text.split("{X}").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            let case = Case { kind: (*text).to_owned(), text: text.replace("{X}", &value), secrets: vec![value], keep };
+            plain.add(&case);
+            inner.add(&within_json(&case));
+        }
+    }
+    plain.report("told values");
+    inner.report("told values as a JSON string");
+    assert!(plain.leaks.len() * 200 <= plain.cases && inner.leaks.len() * 200 <= inner.cases, "more than 0.5 % leak");
+    assert!(plain.kept_share() >= 0.99 && inner.kept_share() >= 0.99);
+}
+
+#[test]
+fn value_of_mixed_case_goes_where_words_only_hint_at_it() {
+    let dice = Dice(Cell::new(34));
+    let mut tally = Tally::default();
+    for text in HINTED {
+        for _ in 0..200 {
+            let value = dice.run(ALNUM, 12 + dice.next() % 13);
+            let keep = text.split("{X}").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            let case = Case { kind: (*text).to_owned(), text: text.replace("{X}", &value), secrets: vec![value], keep };
+            tally.add(&case);
+            tally.add(&within_json(&case));
+        }
+    }
+    tally.report("hinted values");
+    assert!(tally.leaks.len() * 50 <= tally.cases && tally.lost.is_empty());
+}
+
+#[test]
+fn random_value_of_a_bare_key_goes() {
+    let dice = Dice(Cell::new(32));
+    let mut tally = Tally::default();
+    for _ in 0..200 {
+        let value = loop {
+            let value = dice.run(ALNUM, 16 + dice.next() % 9);
+            if value.bytes().filter(u8::is_ascii_digit).count() > 2 {
+                break value;
+            }
+        };
+        for text in ["GET /v1/map?key={X}&zoom=3", "run with key={X} and wait", "key={X}\nzoom=3"] {
+            tally.add(&Case {
+                kind: text.to_owned(),
+                text: text.replace("{X}", &value),
+                secrets: vec![value.clone()],
+                keep: vec!["zoom=3".to_owned(), "wait".to_owned()].into_iter().filter(|k| text.contains(k)).collect(),
+            });
+        }
+    }
+    tally.report("bare keys");
+    assert!(tally.leaks.len() * 100 <= tally.cases && tally.lost.is_empty());
+}
+
+#[test]
+fn token_and_hash_of_known_shape_goes_without_a_name() {
+    let dice = Dice(Cell::new(33));
+    let mut tally = Tally::default();
+    let crypt = format!("{ALNUM}./");
+    for _ in 0..60 {
+        let discord = format!(
+            "{}{}.{}.{}",
+            dice.pick(&["M", "N", "O"]),
+            dice.run(ALNUM, 25),
+            dice.run(URL, 6),
+            dice.run(URL, 38)
+        );
+        let atlas = format!("{}.atlas{}.{}", dice.run(ALNUM, 14), "v1", dice.run(URL, 67));
+        let apr = format!("$ap{}${}${}", "r1", dice.run(&crypt, 8), dice.run(&crypt, 22));
+        let shadow = format!("${}${}${}", dice.pick(&["5", "6", "y"]), dice.run(&crypt, 16), dice.run(&crypt, 86));
+        let rounds = format!("${}${}${}${}", "6", "rounds=656000", dice.run(&crypt, 16), dice.run(&crypt, 86));
+        let digest = dice.run(HEX, 32);
+        let aws = dice.run(BASE64, 40);
+        let body = [
+            format!("{}{}", ["b3BlbnNz", "aC1rZXktdjE", "AAAAABG5vbmU"].concat(), dice.run(BASE64, 39)),
+            dice.run(BASE64, 70),
+            dice.run(BASE64, 70),
+            format!("{}==", dice.run(BASE64, 22)),
+        ];
+        let key_id = format!("{}{}", ["AK", "IA"].concat(), dice.run(CAPS, 16));
+        let rows: Vec<(&str, String, Vec<String>, Vec<&str>)> = vec![
+            ("discord", format!("the bot runs with {discord} now"), vec![discord], vec!["the bot runs with ", " now"]),
+            ("atlas", format!("log: {atlas} ok"), vec![atlas], vec!["log: ", " ok"]),
+            ("htpasswd", format!("bob:{apr}\nann:x"), vec![apr], vec!["bob:", "\nann:x"]),
+            ("shadow", format!("root:{shadow}:19000:0:99999:7:::"), vec![shadow], vec!["root:", ":19000:0:99999:7:::"]),
+            ("shadow rounds", format!("root:{rounds}:19000:0:"), vec![rounds], vec!["root:", ":19000:0:"]),
+            (
+                "digest",
+                format!(
+                    "Authorization: Digest username=\"bob\", realm=\"x\", uri=\"/a\", response=\"{digest}\", qop=auth"
+                ),
+                vec![digest],
+                vec!["uri=\"/a\"", "qop=auth"],
+            ),
+            (
+                "aws words",
+                format!("for aws use\n{aws}\nin eu-west-1"),
+                vec![aws.clone()],
+                vec!["for aws use", "in eu-west-1"],
+            ),
+            ("aws pair", format!("{key_id} {aws} in eu-west-1"), vec![aws], vec!["in eu-west-1"]),
+            (
+                "openssh body",
+                format!("my key\n{}\nend of it", body.join("\n")),
+                body.to_vec(),
+                vec!["my key", "end of it"],
+            ),
+        ];
+        for (kind, text, secrets, keep) in rows {
+            let keep = keep.into_iter().map(str::to_owned).collect();
+            let case = Case { kind: kind.to_owned(), text, secrets, keep };
+            tally.add(&case);
+            tally.add(&within_json(&case));
+        }
+    }
+    tally.report("shapes without a name");
+    assert!(tally.leaks.is_empty() && tally.lost.is_empty());
 }
 
 // Field reports.
@@ -1021,6 +1270,23 @@ fn work_stays_linear_on_hostile_repetition() {
         "jdbc:oracle",
         "ghp_",
         "passwordpassword",
+        "| password |\n|---|\n",
+        "|password|password|password|password\n|-|-\n",
+        "aws ",
+        "aws/AKIA",
+        ".abcdef.",
+        "psql -W ",
+        "net use \\\\ ",
+        "htpasswd -b a ",
+        &["b3Blbn", "NzaC1rZXk", "\n"].concat(),
+        &["-b3Blbn", "NzaC1rZXk"].concat(),
+        "WIFI:S:;",
+        "response=\"",
+        "password is:\n\n```\n",
+        "password = '''",
+        "recovery code ",
+        "login as a with ",
+        "密码是",
     ] {
         let text = unit.repeat(400_000 / unit.len());
         let once = clean(&text).into_owned();
@@ -1083,6 +1349,22 @@ fn fragments() -> impl Strategy<Value = String> {
             "<private>",
             "</private>",
             "webhook",
+            "| password | ",
+            " |\n|---|---|\n| ",
+            "```\n",
+            "'''",
+            "\"\"\"",
+            "password - ",
+            "net use \\\\s ",
+            "psql -W ",
+            "aws ",
+            "log in as bob with ",
+            "recovery code ",
+            "WIFI:S:a;P:",
+            "Passwort lautet ",
+            "は ",
+            ".abcdef.",
+            "response=",
             "https://h.t/",
             ">",
             "<",

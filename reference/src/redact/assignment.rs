@@ -6,16 +6,15 @@
 //! hand a value over (`sentence`), token shapes, addresses.
 
 use super::bytes::{at, find, line_start, next_line, skip, slice, soft_line_end, starts};
-use super::name::{self, Name, Strength};
+use super::name::{Name, Strength};
 use super::sentence::{self, is_handing, speaks_of_digest};
 use super::value::{self, Style, Value};
-use super::{Span, token};
+use super::{Span, token, told};
 
-/// The secret that the name around `from..to` introduces.
-pub(super) fn find_secret(text: &[u8], from: usize, to: usize) -> Option<Span> {
-    let name = name::around(text, from, to)?;
-    let lead = close_name(text, &name);
-    assigned(text, &name, &lead).or_else(|| paired(text, &name, &lead)).or_else(|| sentence::handed_over(text, &name))
+/// The secret that `name` introduces.
+pub(super) fn find_secret(text: &[u8], name: &Name) -> Option<Span> {
+    let lead = close_name(text, name);
+    assigned(text, name, &lead).or_else(|| paired(text, name, &lead)).or_else(|| sentence::handed_over(text, name))
 }
 
 /// What stands right behind a name.
@@ -41,7 +40,13 @@ fn close_name(text: &[u8], name: &Name) -> Lead {
             quoted = true;
         }
     }
-    let end = skip(text, index, 24, |byte| byte == b' ' || byte == b'\t');
+    let mut end = skip(text, index, 24, |byte| byte == b' ' || byte == b'\t');
+    // A blank that does not break stands before a colon in French.
+    for blank in ["\u{a0}:", "\u{202f}:"] {
+        if starts(text, end, blank) {
+            end += blank.len() - 1;
+        }
+    }
     Lead { at: end, quoted, blank: end > index }
 }
 
@@ -99,10 +104,14 @@ fn assigned(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
                 return Some(span);
             }
             index += 1;
-            value::quote_at(text, index)?;
+            let read = value::read(text, index);
+            let is_aside = lead.blank && told::is_scrambled(slice(text, read.start, read.end));
+            if !is_aside {
+                value::quote_at(text, index)?;
+            }
         }
         0xef if starts(text, index, "：") => index += 3,
-        _ => return spoken(text, name, lead),
+        _ => return told::aside(text, name, lead.at).or_else(|| spoken(text, name, lead)),
     }
     index = skip(text, index, 16, |byte| byte == b' ' || byte == b'\t');
     let is_escaped = at(text, index) == b'\\' && soft_line_end(text, index, 1) == index;
@@ -118,7 +127,10 @@ fn assigned(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
     if at(text, index) == b'(' && name.label == "auth" {
         return tuple(text, name, index);
     }
-    accept(text, name, value::read(text, index), style)
+    let read = value::read(text, index);
+    let bytes = slice(text, read.start, read.end);
+    let name = if told::is_scrambled(bytes) { told::surer(name, bytes) } else { *name };
+    accept(text, &name, read, style)
 }
 
 /// In a shell line, a connection string or an address: an unquoted run is data, not an expression.
@@ -140,10 +152,34 @@ fn is_tag(text: &[u8], name: &Name) -> bool {
 
 /// `password is hunter2`, `set TOKEN to x`, `--token x`, `password 'x'`, `login a password b`.
 fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
+    if at(text, name.start) >= 0x80 {
+        return told::behind_wide_name(text, name, lead.at);
+    }
     if !lead.blank && !lead.quoted {
         return None;
     }
-    for word in ["is ", "to ", "was ", "as ", "are ", "= ", "with ", "now ", "是", "は", "является "] {
+    if starts(text, lead.at, "is:") {
+        return below(text, name, skip(text, lead.at + 3, 4, |byte| byte == b' '));
+    }
+    let bare = skip(text, lead.at + 2, 4, |byte| byte == b' ');
+    if starts(text, lead.at, "is") && bare < text.len() && soft_line_end(text, bare, 1) == bare {
+        let span = below(text, name, bare)?;
+        return told::is_scrambled(slice(text, span.start, span.end)).then_some(span);
+    }
+    for phrase in ["should be ", "will be ", "must be ", "changed to ", "reset to ", "became ", "shall be "] {
+        if starts(text, lead.at, phrase) {
+            let read = value::read(text, lead.at + phrase.len());
+            let bytes = slice(text, read.start, read.end);
+            let is_value = told::is_scrambled(bytes);
+            return is_value.then(|| accept(text, &told::surer(name, bytes), read, Style::Loose)).flatten();
+        }
+    }
+    let is_own = |word: &&str| starts(text, lead.at, word);
+    if let Some(verb) = told::VERBS.iter().copied().find(is_own).filter(|_| name.strength == Strength::Password) {
+        let start = skip(text, lead.at + verb.len(), 4, |byte| byte == b' ');
+        return accept(text, name, value::read(text, start), Style::Loose);
+    }
+    for word in ["is ", "to ", "was ", "as ", "are ", "= ", "with ", "now "] {
         if starts(text, lead.at, word) {
             let mut index = lead.at + word.len();
             for filler in ["now ", "be ", "still ", "currently ", "just ", "the ", "value ", "following: ", "set to "] {
@@ -152,15 +188,17 @@ fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
                 }
             }
             index = skip(text, index, 4, |byte| byte == b' ');
-            return accept(text, name, value::read(text, index), Style::Loose);
+            let read = value::read(text, index);
+            let name = told::surer(name, slice(text, read.start, read.end));
+            return accept(text, &name, read, Style::Loose);
         }
-    }
-    if at(text, name.start) >= 0x80 {
-        return accept(text, name, value::read(text, lead.at), Style::Loose);
     }
     let read = value::read(text, lead.at);
     let found = value::look(slice(text, read.start, read.end));
     let is_flag = at(text, name.start) == b'-';
+    if is_flag && name.label == "password" && !found.hex {
+        return accept(text, &Name { strength: Strength::Password, ..*name }, read, Style::Loose);
+    }
     let is_netrc = name.strength == Strength::Password && in_netrc(text, name.start);
     if is_netrc {
         return accept(text, name, read, Style::Literal);
@@ -179,6 +217,10 @@ fn spoken(text: &[u8], name: &Name, lead: &Lead) -> Option<Span> {
         && slice(text, read.start, read.end)
             .iter()
             .any(|byte| matches!(byte, b'!' | b'#' | b'$' | b'%' | b'@' | b'*' | b'^'));
+    let bytes = slice(text, read.start, read.end);
+    if name.strength >= Strength::Medium && told::is_scrambled(bytes) && (is_flag || name.label == "password") {
+        return accept(text, &told::surer(name, bytes), read, Style::Loose);
+    }
     if is_chosen || is_likely && !is_plain || name.strength >= Strength::Medium && found.is_random() && !found.hex {
         let style = if read.quoted { Style::Quoted } else { Style::Loose };
         return accept(text, name, read, style);
@@ -198,13 +240,27 @@ fn below(text: &[u8], name: &Name, index: usize) -> Option<Span> {
     if soft_line_end(text, line, 1) != line {
         return None;
     }
-    let start = skip(text, next_line(text, line), 24, |byte| byte == b' ' || byte == b'\t');
+    let blank = |byte| byte == b' ' || byte == b'\t';
+    let mut start = skip(text, next_line(text, line), 24, blank);
+    // An empty line and the opening of a code fence may stand between.
+    for _ in 0..3 {
+        let word = if starts(text, start, "```") {
+            skip(text, start + 3, 16, |byte| byte.is_ascii_alphanumeric())
+        } else {
+            start
+        };
+        let feed = skip(text, word, 2, |byte| byte == b'\r' || byte == b' ');
+        if feed >= text.len() || soft_line_end(text, feed, 1) != feed {
+            break;
+        }
+        start = skip(text, next_line(text, feed), 24, blank);
+    }
     let read = value::read(text, start);
-    if !matches!(at(text, read.after), b'\n' | b'\r' | b'\\' | 0) {
+    if !matches!(at(text, read.after), b'\n' | b'\r' | b'\\' | b'"' | 0) {
         return None;
     }
-    let found = value::look(slice(text, read.start, read.end));
-    (found.digits > 0).then(|| accept(text, name, read, Style::Loose)).flatten()
+    let bytes = slice(text, read.start, read.end);
+    (value::look(bytes).digits > 0).then(|| accept(text, &told::surer(name, bytes), read, Style::Loose)).flatten()
 }
 
 /// Skips `Bearer `, `Basic `, `token ` and the like behind `Authorization:`.
@@ -278,6 +334,10 @@ pub(super) fn accept(text: &[u8], name: &Name, read: Value, style: Style) -> Opt
         }
     }
     if slice(text, start, start + 10) == b"[redacted:" || is_echo(text, name, bytes) {
+        return None;
+    }
+    let is_union = at(text, read.after) == b'|' && at(text, read.after + 1).is_ascii_alphabetic();
+    if name.strength == Strength::Weak && is_union {
         return None;
     }
     if name.strength == Strength::Weak && in_query(text, name) {

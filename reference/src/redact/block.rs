@@ -5,6 +5,7 @@
 
 use super::Span;
 use super::bytes::{at, find, line_end, line_start, next_line, skip, slice, soft_line_end, soft_line_start, starts};
+use super::token::is_word_start;
 use super::value::{self, look};
 
 /// Longest armoured block that is taken by its end line, in bytes.
@@ -124,6 +125,34 @@ fn material_end(text: &[u8], body: usize) -> usize {
 /// A short last line of base64.
 fn is_last(line: &[u8]) -> bool {
     line.ends_with(b"=") && line.len() > 2 && line.iter().all(|byte| is_armour(*byte))
+}
+
+/// The body of an OpenSSH private key whose armour is missing, in lines or escaped into one.
+pub(super) fn bare_key(text: &[u8], start: usize) -> Option<Span> {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    if !slice(text, start, text.len()).starts_with(b"b3BlbnNzaC1rZXk") || !is_word_start(text, start) {
+        return None;
+    }
+    let (mut end, mut line) = (start, start);
+    for _ in 0..600 {
+        let stop = skip(text, line, REACH, is_base64);
+        let bytes = slice(text, line, stop);
+        if end > start && !is_material(bytes) && !is_last(bytes) {
+            break;
+        }
+        end = stop;
+        line = stop;
+        for _ in 0..2 {
+            let feed = skip(text, line, 1, |byte| byte == b'\r');
+            if feed < text.len() && soft_line_end(text, feed, 1) == feed {
+                line = skip(text, next_line(text, feed), 16, |byte| matches!(byte, b' ' | b'>' | b'|'));
+            }
+        }
+        if bytes.ends_with(b"=") || line == stop {
+            break;
+        }
+    }
+    (end - start >= 60).then(|| Span::new(start, end, "private-key"))
 }
 
 /// PuTTY: `Private-Lines: N` and the lines below it.

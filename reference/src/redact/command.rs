@@ -5,6 +5,7 @@
 use super::Span;
 use super::bytes::{at, find, line_end, line_start, skip, slice, starts};
 use super::token::is_word_start;
+use super::told;
 use super::value::{self, look};
 
 /// Longest command line looked at.
@@ -26,7 +27,10 @@ pub(super) fn argument(text: &[u8], start: usize, end: usize) -> Option<Span> {
         b"redis-cli" => flag(text, end, stop, &["-a"], Form::Any),
         b"ldap" => flag(text, end, stop, &["-w"], Form::Any),
         b"smbclient" => flag(text, end, stop, &["-U"], Form::Percent),
-        b"htpasswd" => last_word(text, end, stop),
+        b"htpasswd" => of_batch(text, end, stop),
+        b"net use " => of_share(text, end),
+        b"psql" => flag(text, end, stop, &["-W"], Form::Any)
+            .filter(|span| told::is_generated(slice(text, span.start, span.end))),
         b"rabbitmqctl" => {
             let is_password = ["add_user", "change_password"].iter().any(|word| find(text, end, stop, word).is_some());
             is_password.then(|| last_argument(text, end, stop)).flatten()
@@ -136,13 +140,44 @@ fn glued(text: &[u8], from: usize, to: usize, letter: u8) -> Option<Span> {
     None
 }
 
-/// `htpasswd -b file user PASSWORD`.
-fn last_word(text: &[u8], from: usize, to: usize) -> Option<Span> {
-    let has_batch = flags(text, from, to).any(|index| {
-        let word = skip(text, index, 12, |byte| !byte.is_ascii_whitespace());
-        slice(text, index, word).contains(&b'b')
-    });
-    has_batch.then(|| last_argument(text, from, to)).flatten()
+/// `htpasswd -b file user PASSWORD`, and `htpasswd -nb user PASSWORD`.
+fn of_batch(text: &[u8], from: usize, to: usize) -> Option<Span> {
+    let (mut has_batch, mut n_before) = (false, 2);
+    for start in words(text, from, to) {
+        let end = skip(text, start, to - start, |byte| !byte.is_ascii_whitespace());
+        let word = slice(text, start, end);
+        if at(word, 0) == b'-' {
+            has_batch |= word.contains(&b'b');
+            n_before -= usize::from(word.contains(&b'n') && n_before == 2);
+        } else if n_before == 0 {
+            let read = value::read(text, start);
+            return has_batch.then(|| formed(text, read.start, read.end, Form::Any)).flatten();
+        } else {
+            n_before -= 1;
+        }
+    }
+    None
+}
+
+/// `net use Z: \\server\share /user:bob PASSWORD`.
+fn of_share(text: &[u8], from: usize) -> Option<Span> {
+    let mut has_share = false;
+    for start in words(text, from, line_end(text, from, 300)) {
+        if starts(text, start, "\\\\") {
+            has_share = true;
+        } else if at(text, start) != b'/' && at(text, start + 1) != b':' && at(text, start) != b'*' {
+            let read = value::read(text, start);
+            return has_share.then(|| formed(text, read.start, read.end, Form::Any)).flatten();
+        }
+    }
+    None
+}
+
+/// Starts of words in `from..to`.
+fn words(text: &[u8], from: usize, to: usize) -> impl Iterator<Item = usize> {
+    (from..to).filter(|&index| {
+        !at(text, index).is_ascii_whitespace() && at(text, index.wrapping_sub(1)).is_ascii_whitespace()
+    })
 }
 
 fn last_argument(text: &[u8], from: usize, to: usize) -> Option<Span> {

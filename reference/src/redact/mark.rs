@@ -45,6 +45,22 @@ pub(super) enum Mark {
     Literal,
     /// SQL: `IDENTIFIED BY '…'`.
     Identified,
+    /// `recovery code X`.
+    Code,
+    /// `log in as root with X`.
+    Login,
+    /// `WIFI:…;P:X;;`.
+    Wireless,
+    /// `response="…"` of HTTP Digest.
+    DigestResponse,
+    /// The word `aws`, with a secret key near it.
+    Cloud,
+    /// A dot, maybe of a chat bot's token in three parts.
+    Dot,
+    /// The middle of a Terraform token.
+    Atlas,
+    /// First bytes of an OpenSSH private key without its armour.
+    BareKey,
     /// `"permissions": {…}` and its lists.
     Permissions,
     /// `"allow": […]` and its like, outside the object.
@@ -97,9 +113,15 @@ pub(super) const MARKS: &[(&str, Mark)] = &[
     ("seed", Mark::Name),
     ("private-mac", Mark::Name),
     ("kennwort", Mark::Name),
+    ("wachtwoord", Mark::Name),
+    ("heslo", Mark::Name),
+    ("parola", Mark::Name),
+    ("hasło", Mark::Name),
+    ("lösenord", Mark::Name),
+    ("şifre", Mark::Name),
     ("contrase", Mark::Name),
     ("senha", Mark::Name),
-    ("пароль", Mark::Name),
+    ("ароль", Mark::Name),
     ("密码", Mark::Name),
     ("密钥", Mark::Name),
     ("口令", Mark::Name),
@@ -154,6 +176,24 @@ pub(super) const MARKS: &[(&str, Mark)] = &[
     ("rabbitmqctl", Mark::Command),
     ("sudo -s", Mark::Command),
     ("password-stdin", Mark::Command),
+    ("net use ", Mark::Command),
+    ("psql", Mark::Command),
+    ("recovery code", Mark::Code),
+    ("recovery key", Mark::Code),
+    ("backup code", Mark::Code),
+    ("log in as ", Mark::Login),
+    ("logged in as ", Mark::Login),
+    ("login as ", Mark::Login),
+    ("sign in as ", Mark::Login),
+    ("connect as ", Mark::Login),
+    ("ssh as ", Mark::Login),
+    ("log on as ", Mark::Login),
+    ("wifi:", Mark::Wireless),
+    ("response=", Mark::DigestResponse),
+    ("aws", Mark::Cloud),
+    (".", Mark::Dot),
+    (".atlasv1.", Mark::Atlas),
+    ("b3blbnnzac1rzxk", Mark::BareKey),
     ("from-literal=", Mark::Literal),
     ("identified by", Mark::Identified),
     ("permissions\"", Mark::Permissions),
@@ -213,6 +253,7 @@ pub(super) const MARKS: &[(&str, Mark)] = &[
     ("r8_", starts("r8_", Word, 30, "api-key")),
     ("xai-", starts("xai-", Dotted, 30, "api-key")),
     ("nvapi-", starts("nvapi-", Dotted, 30, "api-key")),
+    ("mfa.", starts("mfa.", Dotted, 60, "bot-token")),
     ("sg.", starts("SG.", Dotted, 40, "sendgrid-key")),
     ("xkeysib-", starts("xkeysib-", Dotted, 40, "mail-key")),
     ("sk", starts("SK", Hex, 32, "twilio-key")),

@@ -21,6 +21,7 @@ mod private;
 mod sentence;
 mod settings;
 mod token;
+mod told;
 mod value;
 
 use std::borrow::Cow;
@@ -167,10 +168,29 @@ impl Scan<'_> {
             Mark::Permissions => settings::permissions(text, end),
             Mark::RuleList => settings::rule_list(text, end),
             Mark::AuthState => settings::auth_state(text, end),
+            Mark::Code => told::code(text, end),
+            Mark::Login => told::login(text, end),
+            Mark::Wireless => told::wireless(text, end),
+            Mark::DigestResponse => told::digest_response(text, start, end),
+            Mark::Cloud => token::is_word_start(text, start).then(|| told::cloud_secret(text, start, end)).flatten(),
+            Mark::Dot => token::three_parts(text, start),
+            Mark::Atlas => token::atlas(text, start, end),
+            Mark::BareKey => block::bare_key(text, start),
+            Mark::Prefix(prefix) if prefix.label == "aws-key-id" => return self.key_id(start, &prefix),
             Mark::Prefix(prefix) => token::prefixed(text, start, &prefix),
             Mark::Redacted => None,
         };
         if let Some(span) = found {
+            self.push(span);
+        }
+    }
+
+    /// A cloud's key id and the secret key that stands next to it.
+    fn key_id(&mut self, start: usize, prefix: &mark::Prefix) {
+        let Some(id) = token::prefixed(self.text, start, prefix) else { return };
+        let mut spans = [Some(id), told::cloud_secret(self.text, id.start, id.end)];
+        spans.sort_by_key(|span| span.map_or(usize::MAX, |span| span.start));
+        for span in spans.into_iter().flatten() {
             self.push(span);
         }
     }
@@ -190,7 +210,15 @@ impl Scan<'_> {
         {
             return Some(span);
         }
-        assignment::find_secret(text, start, end).or_else(|| token::vendor(text, start, end))
+        let name = name::around(text, start, end);
+        if let Some(name) = name.filter(|name| is_bar(text, name.end)) {
+            let before = self.spans.len();
+            self.many(|found| told::column(text, &name, found));
+            if self.spans.len() > before {
+                return None;
+            }
+        }
+        name.and_then(|name| assignment::find_secret(text, &name)).or_else(|| token::vendor(text, start, end))
     }
 
     fn many(&mut self, rule: impl FnOnce(&mut Vec<Span>)) {
@@ -210,6 +238,11 @@ impl Scan<'_> {
             self.done = span.end;
         }
     }
+}
+
+/// The cell of a table ends behind `index`.
+fn is_bar(text: &[u8], index: usize) -> bool {
+    bytes::at(text, bytes::skip(text, index, 24, |byte| matches!(byte, b' ' | b'*' | b'`'))) == b'|'
 }
 
 /// One placeholder and nothing else, maybe cut.

@@ -41,7 +41,7 @@ pub(super) struct Name {
 
 /// Reads the identifier around `from..to`; `None` when it names no secret.
 pub(super) fn around(text: &[u8], from: usize, to: usize) -> Option<Name> {
-    if at(text, from) >= 0x80 {
+    if slice(text, from, to).iter().any(|byte| *byte >= 0x80) {
         let whole = Name {
             start: from,
             end: to,
@@ -80,8 +80,15 @@ pub(super) fn around(text: &[u8], from: usize, to: usize) -> Option<Name> {
     if at(text, end.wrapping_sub(1)) == b'-' && at(text, end) == b'>' {
         end -= 1;
     }
+    if starts(text, end, "ña") || starts(text, end, "Ña") {
+        end += "ña".len();
+    }
     let identifier = slice(text, start, end);
-    let (strength, label) = classify(identifier)?;
+    let is_french = identifier.eq_ignore_ascii_case(b"passe") && starts(text, start.wrapping_sub(7), "mot de ");
+    let (mut strength, label) = if is_french { (Strength::Password, "password") } else { classify(identifier)? };
+    if identifier.eq_ignore_ascii_case(b"key") && at(text, start.wrapping_sub(1)) == b' ' {
+        strength = strength.max(of_words(text, start - 1));
+    }
     let shouted = !identifier.iter().any(u8::is_ascii_lowercase) && identifier.len() >= 3;
     let scheme = label == "authorization";
     Some(Name { start, end, strength, label, shouted, scheme })
@@ -200,7 +207,8 @@ fn of_word(word: &str, qualifier: &str) -> Option<(Strength, &'static str)> {
         _ => {
             let ends = |tails: &[&str]| tails.iter().any(|tail| word.ends_with(tail));
             if ends(&["password", "passwd", "passphrase", "passwort", "passcode", "pwd", "pass", "contrasena", "senha"])
-                || ends(&["kennwort", "psk", "contrase"])
+                || ends(&["kennwort", "psk", "contrase", "wachtwoord"])
+                || matches!(word, "heslo" | "parola")
             {
                 (Password, "password")
             } else if word.ends_with("secret") {
@@ -215,6 +223,17 @@ fn of_word(word: &str, qualifier: &str) -> Option<(Strength, &'static str)> {
         }
     };
     Some(found)
+}
+
+/// What `key` is worth behind the word that ends at `end`: `the api key`.
+fn of_words(text: &[u8], end: usize) -> Strength {
+    let mut start = end;
+    while start > 0 && end - start < 16 && at(text, start - 1).is_ascii_alphabetic() {
+        start -= 1;
+    }
+    let is_apart = start == 0 || !is_part(at(text, start - 1));
+    let found = of_key(Lower::new(slice(text, start, end)).text()).filter(|_| is_apart && start < end);
+    found.map_or(Strength::Weak, |(strength, _)| strength)
 }
 
 /// What `…_key` is worth after its qualifier.

@@ -6,7 +6,7 @@
 use super::bytes::{at, find, line_start, skip, slice, starts};
 use super::name::{Name, Strength};
 use super::value::{self, Style};
-use super::{Span, assignment};
+use super::{Span, assignment, told};
 
 /// Longest gap of words in `the key for staging, use it so: VALUE`.
 const GAP: usize = 90;
@@ -45,11 +45,11 @@ pub(super) fn handed_over(text: &[u8], name: &Name) -> Option<Span> {
     let lead_in = slice(text, name.start.saturating_sub(24), name.start);
     let is_given = is_handing(lead_in) || is_handing(words);
     let is_digest = [words, lead_in].iter().any(|part| speaks_of_digest(part));
-    let is_token = found.is_random() && !found.hex && !value::is_uuid(bytes);
+    let is_token = (found.is_random() || told::is_scrambled(bytes)) && !found.hex && !value::is_uuid(bytes);
     if is_digest || !is_given && !is_token {
         return None;
     }
-    let strong = name.strength.max(Strength::Medium);
+    let strong = told::surer(&Name { strength: name.strength.max(Strength::Medium), ..*name }, bytes).strength;
     let style = if is_given && !bytes.contains(&b'_') { Style::Literal } else { Style::Loose };
     assignment::accept(text, &Name { strength: strong, ..*name }, read, style)
 }
@@ -59,7 +59,10 @@ fn is_telling(text: &[u8], start: usize) -> bool {
     let read = value::read(text, start);
     let bytes = slice(text, read.start, read.end);
     let found = value::look(bytes);
-    found.len >= 8 && found.digits > 0 && (found.is_random() || found.symbols > 1) && !value::is_uuid(bytes)
+    found.len >= 8
+        && found.digits > 0
+        && (found.is_random() || found.symbols > 1 || told::is_scrambled(bytes))
+        && !value::is_uuid(bytes)
 }
 
 pub(super) fn is_handing(words: &[u8]) -> bool {
@@ -94,7 +97,8 @@ fn before(text: &[u8], name: &Name) -> Option<Span> {
         at(text, index) == b's'
             && at(text, index + 1) == b' '
             && matches!(at(text, index.wrapping_sub(1)), b'i' | b'a')
-            && ["the ", "my ", "our "].iter().any(|word| starts(text, index + 2, word))
+            && (["the ", "my ", "our "].iter().any(|word| starts(text, index + 2, word))
+                || at(text, index.wrapping_sub(1)) == b'a' && index + 2 == name.start)
     })?;
     let joint = joint - 1;
     let end = (from..joint)
@@ -108,7 +112,9 @@ fn before(text: &[u8], name: &Name) -> Option<Span> {
     let bytes = slice(text, start, end);
     let found = value::look(bytes);
     let has_place = start > from || start == 0 || at(text, start - 1) == b'\n';
-    if !has_place || found.digits == 0 || found.hex || value::is_uuid(bytes) {
+    // `use sha512crypt as password hash` gives no value.
+    let is_bare = joint + 3 == name.start && !told::is_scrambled(bytes);
+    if !has_place || is_bare || found.digits == 0 || found.hex || value::is_uuid(bytes) {
         return None;
     }
     let strength = name.strength.max(Strength::Medium);

@@ -191,6 +191,44 @@ pub(super) fn bot_token(text: &[u8], colon: usize) -> Option<Span> {
     is_shaped.then(|| Span::new(start, end, "bot-token"))
 }
 
+/// Three parts around two dots, the second of six characters: a chat bot's token, from its first dot.
+pub(super) fn three_parts(text: &[u8], dot: usize) -> Option<Span> {
+    let second = dot + 7;
+    if at(text, second) != b'.' {
+        return None;
+    }
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let end = skip(text, second + 1, 48, is_part);
+    if skip(text, dot + 1, 6, is_part) != second || !(27..=45).contains(&(end - second - 1)) {
+        return None;
+    }
+    let mut start = dot;
+    while start > 0 && dot - start < 32 && is_part(at(text, start - 1)) {
+        start -= 1;
+    }
+    if at(text, start.wrapping_sub(1)) == b'\\' && matches!(at(text, start), b'n' | b't' | b'r') {
+        start += 1;
+    }
+    let is_id = (22..=30).contains(&(dot - start)) && look(slice(text, start, dot)).is_mixed();
+    (is_id && look(slice(text, second + 1, end)).is_mixed()).then(|| Span::new(start, end, "bot-token"))
+}
+
+/// `X.atlasv1.Y`, the middle at `mark..mark_end`.
+pub(super) fn atlas(text: &[u8], mark: usize, mark_end: usize) -> Option<Span> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let end = skip(text, mark_end, 256, is_part);
+    let mut start = mark;
+    while start > 0 && mark - start < 24 && at(text, start - 1).is_ascii_alphanumeric() {
+        start -= 1;
+    }
+    if start > 0 && at(text, start - 1) == b'\\' && matches!(at(text, start), b'n' | b't' | b'r') {
+        start += 1;
+    }
+    let tail = slice(text, mark_end, end);
+    (mark - start >= 10 && tail.len() >= 40 && !value::is_placeholder(tail))
+        .then(|| Span::new(start, end, "terraform-token"))
+}
+
 /// A salted password hash: `$2y$10$…`, `$6$…`, `{SSHA}…`.
 pub(super) fn crypt(text: &[u8], start: usize) -> Option<Span> {
     let end = skip(text, start, value::REACH, |byte| {

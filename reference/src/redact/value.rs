@@ -49,6 +49,9 @@ pub(super) fn quote_at(text: &[u8], index: usize) -> Option<(usize, usize)> {
 pub(super) fn read(text: &[u8], index: usize) -> Value {
     if let Some((quote, depth)) = quote_at(text, index) {
         let start = quote + 1;
+        if let Some(value) = tripled(text, quote - depth, depth + 1) {
+            return value;
+        }
         if let Some((end, after)) = closing(text, start, at(text, quote), depth) {
             return Value { start, end, quoted: true, after };
         }
@@ -67,6 +70,20 @@ pub(super) fn read(text: &[u8], index: usize) -> Value {
     }
     let end = bare_end(text, index);
     Value { start: index, end, quoted: false, after: end }
+}
+
+/// A value in three quotes, each `unit` bytes with its backslashes, on one line.
+fn tripled(text: &[u8], first: usize, unit: usize) -> Option<Value> {
+    let quote = slice(text, first, first + unit);
+    let opens =
+        |index: usize| (0..3).all(|place| slice(text, index + place * unit, index + (place + 1) * unit) == quote);
+    if quote.ends_with(b"`") || !opens(first) {
+        return None;
+    }
+    let start = first + 3 * unit;
+    let limit = text.len().min(start + REACH);
+    let end = (start..limit).find(|&index| at(text, index) == b'\n' || opens(index))?;
+    (at(text, end) != b'\n').then_some(Value { start, end, quoted: true, after: end + 3 * unit })
 }
 
 fn closing(text: &[u8], start: usize, quote: u8, depth: usize) -> Option<(usize, usize)> {
