@@ -17,7 +17,7 @@ use crate::rank::weights::Weights;
 use crate::store::postings::{Field, Postings};
 
 /// Postings that one query may visit, unless its rarest term alone has more.
-pub const MAX_VISITS: u32 = 10_000;
+pub const MAX_VISITS: u32 = 6_000;
 
 /// Documents about something else that every index is taken to hold besides its own. Without them a term of the
 /// only record of a new project would count as known to all and nothing would ever be relevant.
@@ -144,8 +144,12 @@ impl<'a> Plan<'a> {
             mass += idf;
             terms.push(PlannedTerm { text: &term.text, idf, content, written, is_code: content == 0 });
         }
+        let known = |term: &PlannedTerm<'_>| term.content + term.written > 0;
+        let held: f32 = terms.iter().filter(|term| known(term)).map(|term| term.idf).sum();
         let visits = within_budget(&mut terms);
-        Plan { terms, fields, mass, unit: documents.ln(), visits }
+        let read: f32 = terms.iter().filter(|term| known(term)).map(|term| term.idf).sum();
+        // A term that was left out for its cost is no sign that a document is about something else.
+        Plan { terms, fields, mass: mass - (held - read), unit: documents.ln(), visits }
     }
 }
 
