@@ -4,13 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hook_contract::{Event, HostProfile, Version};
+use hook_contract::{Event, HostProfile};
 
 use crate::process::{Call, HoldRule, Program, StdinPlan};
 use crate::scenario::Fault;
-
-/// The first client that stops waiting for a stream which a descendant holds open.
-const FIRST_WITH_QUIET_RULE: Version = Version::new(2, 1, 332);
 
 /// Timeout of an event whose own was never measured.
 const UNKNOWN_TIMEOUT: Duration = Duration::from_secs(600);
@@ -70,9 +67,11 @@ impl Hook {
         call.cwd = around.cwd;
         call.timeout = around.timeout;
         call.kill_after = fault.kill_after;
-        if host.version < FIRST_WITH_QUIET_RULE {
-            call.hold = HoldRule::UntilEof;
-        }
+        call.kill_grace = host.term_to_kill;
+        call.hold = match (host.pipe_quiet, host.pipe_most) {
+            (Some(quiet), Some(total)) => HoldRule::Quiet { quiet, total },
+            _ => HoldRule::UntilEof,
+        };
         call
     }
 }
@@ -103,6 +102,23 @@ mod tests {
         assert_eq!(quoted("a b"), "'a b'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn host_decides_how_long_streams_are_waited_for() {
+        let call_as = |version: &str| {
+            let around = Surroundings {
+                args: Vec::new(),
+                env: Vec::new(),
+                cwd: PathBuf::from("/"),
+                timeout: Duration::from_secs(1),
+            };
+            Hook::shell("true").call(Vec::new(), around, &Fault::default(), HostProfile::nearest(version))
+        };
+        assert_eq!(call_as("2.1.197").hold, HoldRule::UntilEof);
+        let (quiet, total) = (Duration::from_millis(500), Duration::from_secs(10));
+        assert_eq!(call_as("2.1.332").hold, HoldRule::Quiet { quiet, total });
+        assert_eq!(call_as("2.1.332").kill_grace, Duration::from_millis(1500));
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn replay_scenario(
         sandbox.apply_before(step, &run)?;
         let before = sandbox.snapshot()?;
         let armed = sandbox.arm(step, &run)?;
-        let call = call_of(plan, &sandbox, step, host);
+        let (call, payload) = call_of(plan, &sandbox, step, host);
         let mut observations = Vec::new();
         for _ in 0..step.fault.times.unwrap_or(1).max(1) {
             observations = call_side_by_side(plan, caller, &call, step.fault.parallel.unwrap_or(1))?;
@@ -181,7 +181,6 @@ fn replay_scenario(
         let mut extra = armed.findings();
         drop(armed);
         let tree_changes = before.changes(&sandbox.snapshot()?, &step.expect.may_write);
-        let payload: Option<Value> = serde_json::from_slice(&call.stdin).ok();
         let mut results = Vec::new();
         for observation in observations {
             let scrub = |text: &str| sandbox.scrub(text);
@@ -234,8 +233,9 @@ fn replay_scenario(
     Ok(())
 }
 
-/// The call of a step: payload, environment as the host sets it, timeout as the host has it.
-fn call_of(plan: &Plan, sandbox: &Sandbox<'_>, step: &Step, host: &HostProfile) -> Call {
+/// The call of a step: payload, environment as the host sets it, timeout as the host has it; and the payload as JSON,
+/// when it is that.
+fn call_of(plan: &Plan, sandbox: &Sandbox<'_>, step: &Step, host: &HostProfile) -> (Call, Option<Value>) {
     let payload = sandbox.payload(step);
     let event = Event::parse(&step.event);
     let decoded: Option<Value> = serde_json::from_slice(&payload).ok();
@@ -265,7 +265,7 @@ fn call_of(plan: &Plan, sandbox: &Sandbox<'_>, step: &Step, host: &HostProfile) 
         cwd: if cwd.is_dir() { cwd } else { sandbox.project().to_path_buf() },
         timeout: timeout(event, step.timeout, plan.longest),
     };
-    plan.hook.call(payload, around, &step.fault, host)
+    (plan.hook.call(payload, around, &step.fault, host), decoded)
 }
 
 /// Runs the call once, or several times at once, each with a launcher of its own.
