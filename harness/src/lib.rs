@@ -23,6 +23,7 @@ pub mod judge;
 pub mod latency;
 pub mod machine;
 pub mod observation;
+pub mod play;
 pub mod problem;
 pub mod process;
 pub mod quality;

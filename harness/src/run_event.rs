@@ -41,6 +41,24 @@ pub enum RunEvent {
         /// Repetition, from 0.
         round: u32,
     },
+    /// Fresh rounds begin, because a gate failed: a fail counts only when they fail too.
+    ConfirmStarted {
+        /// First round of the confirmation; all later rounds belong to it or to a later one.
+        round: u32,
+        /// Seed of its random order.
+        seed: u64,
+    },
+    /// The instructions of one call were counted, apart from all timing.
+    InstructionsCounted {
+        /// Name of the scenario.
+        scenario: String,
+        /// Name of the step.
+        step: String,
+        /// Whose instructions.
+        arm: Arm,
+        /// Instructions of the process and its children, in user code only.
+        instructions: u64,
+    },
     /// A gate was judged.
     GateJudged(GateResult),
     /// Last event of a complete run; a run without it was interrupted.
@@ -64,6 +82,56 @@ pub struct RunHeader {
     pub scenarios: Vec<String>,
     /// Machine fingerprint: processor model, number of cores, kernel.
     pub machine: String,
+    /// The hook that this one is compared with, as given; absent when one hook runs alone.
+    pub baseline_command: Option<String>,
+    /// Rounds at the start that warm the machine up: shown apart, part of no other figure.
+    pub n_cold_rounds: u32,
+    /// Schedule of an open-loop run, as given: `recorded` or `rate=N`; absent when each call waits for the last.
+    pub pace: Option<String>,
+    /// Which part of a larger run this is.
+    pub shard: Option<Shard>,
+}
+
+/// One of the parts that a run was cut into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shard {
+    /// Its number, from 1.
+    pub index: u32,
+    /// Number of parts.
+    pub total: u32,
+}
+
+/// Which of the two things compared a call belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Arm {
+    /// The hook under test.
+    #[default]
+    Candidate,
+    /// What it is compared with.
+    Baseline,
+}
+
+impl Arm {
+    /// Its name in reports and saved runs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Arm::Candidate => "candidate",
+            Arm::Baseline => "baseline",
+        }
+    }
+}
+
+/// One hook's share of a step that several hooks answered side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The hook's command line.
+    pub hook: String,
+    /// From before the spawn to end of output.
+    pub wall: Duration,
+    /// Its CPU.
+    pub cpu: Duration,
+    /// Its delivered text in UTF-16 code units.
+    pub injected_utf16: u64,
 }
 
 /// Result of one step in one round.
@@ -77,12 +145,18 @@ pub struct StepResult {
     pub index: u32,
     /// Repetition, from 0.
     pub round: u32,
+    /// Which of the two hooks was called.
+    pub arm: Arm,
     /// Event name of the payload.
     pub event: String,
     /// Tags of the step, for the selectors of gates.
     pub tags: Vec<String>,
-    /// What the process did.
+    /// What the process did. For several hooks side by side: the slowest one's times, the sum of CPU, the largest peak.
     pub observation: Observation,
+    /// Each hook's share, when several answered side by side; else empty.
+    pub parts: Vec<Part>,
+    /// How far behind its schedule the call began; absent when there was no schedule. Response time is this plus wall.
+    pub late: Option<Duration>,
     /// Text that would reach the model, after the host's rules, with host paths and volatile parts scrubbed.
     pub delivered: String,
     /// Length of the delivered text in UTF-16 code units (the host's measure).

@@ -223,6 +223,10 @@ fn header(plan: &Plan) -> RunHeader {
         seed: plan.seed,
         scenarios: plan.scenarios.iter().map(|(scenario, _)| scenario.name.clone()).collect(),
         machine: machine::fingerprint(),
+        baseline_command: None,
+        n_cold_rounds: 0,
+        pace: None,
+        shard: None,
     }
 }
 

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: &str = "hookbench-run";
 /// Major version. History: 1, the first.
 pub const MAJOR: u32 = 1;
-/// Minor version: grows when keys, events or finding kinds are added. History: 1.0, the first.
-pub const MINOR: u32 = 0;
+/// Minor version: grows when keys, events or finding kinds are added. History: 1.0, the first; 1.1, arms, confirmation,
+/// instructions, schedules, shards and several hooks on one event.
+pub const MINOR: u32 = 1;
 
 /// First line of the file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -43,18 +44,22 @@ pub(super) enum WireEvent {
     FloorMeasured(WireFloor),
     StepFinished(Box<WireStep>),
     ScenarioFinished(WireRound),
+    ConfirmStarted(WireConfirm),
+    InstructionsCounted(WireInstructions),
     GateJudged(WireGate),
     RunFinished(WireEnd),
 }
 
 impl WireEvent {
     /// Names of the events that this version knows.
-    pub(super) const NAMES: [&str; 7] = [
+    pub(super) const NAMES: [&str; 9] = [
         "run-started",
         "scenario-started",
         "floor-measured",
         "step-finished",
         "scenario-finished",
+        "confirm-started",
+        "instructions-counted",
         "gate-judged",
         "run-finished",
     ];
@@ -69,6 +74,56 @@ pub(super) struct WireRun {
     seed: u64,
     scenarios: Vec<String>,
     machine: String,
+    /// Since 1.1; absent when one hook ran alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    baseline_command: Option<String>,
+    /// Since 1.1. Rounds below this number are cold.
+    #[serde(default)]
+    n_cold_rounds: u32,
+    /// Since 1.1; `recorded` or `rate=N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pace: Option<String>,
+    /// Since 1.1; absent for a whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shard: Option<WireShard>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+struct WireShard {
+    /// From 1.
+    index: u32,
+    total: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum WireArm {
+    #[default]
+    Candidate,
+    Baseline,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct WireConfirm {
+    /// First round of the confirmation.
+    round: u32,
+    seed: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct WireInstructions {
+    scenario: String,
+    step: String,
+    arm: WireArm,
+    instructions: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct WirePart {
+    hook: String,
+    wall_us: u64,
+    cpu_us: u64,
+    injected_utf16: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -96,9 +151,18 @@ pub(super) struct WireStep {
     step: String,
     index: u32,
     round: u32,
+    /// Since 1.1.
+    #[serde(default)]
+    arm: WireArm,
     host_event: String,
     tags: Vec<String>,
     observation: WireObservation,
+    /// Since 1.1; absent for a single hook.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<WirePart>,
+    /// Since 1.1; absent without a schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    late_us: Option<u64>,
     delivered: String,
     injected_utf16: u64,
     injected_bytes: u64,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::observation::{Ending, MemorySource, Observation};
-use crate::run_event::{Finding, FindingKind, Retrieved, RunEvent, RunHeader, StepResult};
+use crate::run_event::{Arm, Finding, FindingKind, Retrieved, RunEvent, RunHeader, StepResult};
 use crate::summary::Summary;
 
 /// A header for these scenarios.
@@ -16,6 +16,10 @@ pub(crate) fn header(scenarios: &[&str], repeat: u32) -> RunHeader {
         seed: 7,
         scenarios: scenarios.iter().map(|name| (*name).to_owned()).collect(),
         machine: "test processor, 2 cores, Linux 6".to_owned(),
+        baseline_command: None,
+        n_cold_rounds: 0,
+        pace: None,
+        shard: None,
     }
 }
 
@@ -26,6 +30,7 @@ pub(crate) fn step(scenario: &str, step: &str, index: u32, round: u32) -> StepRe
         step: step.to_owned(),
         index,
         round,
+        arm: Arm::Candidate,
         event: "UserPromptSubmit".to_owned(),
         tags: Vec::new(),
         observation: Observation {
@@ -44,6 +49,8 @@ pub(crate) fn step(scenario: &str, step: &str, index: u32, round: u32) -> StepRe
             stream_held_open: false,
             orphans: Vec::new(),
         },
+        parts: Vec::new(),
+        late: None,
         delivered: String::new(),
         injected_utf16: 0,
         injected_bytes: 0,

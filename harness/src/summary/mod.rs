@@ -7,18 +7,20 @@
 
 mod budget;
 mod floor;
+mod paired;
 mod retrieval;
 mod step;
 mod timing;
 
 use std::collections::HashMap;
 
-use crate::run_event::{GateResult, RunEvent, RunHeader, StepResult};
+use crate::run_event::{Arm, GateResult, RunEvent, RunHeader, StepResult};
 
 pub use self::budget::{Budget, BudgetMeasure};
 pub use self::floor::{Floor, Floors};
+pub use self::paired::{Pair, pairs};
 pub use self::retrieval::{Mean, mean_over_steps};
-pub use self::step::{Call, FindingTally, StepSummary};
+pub use self::step::{Call, FindingTally, PartSummary, StepSummary};
 pub use self::timing::{Clock, Timing};
 
 /// A run, folded.
@@ -30,6 +32,8 @@ pub struct Summary {
     complete: bool,
     rounds: Vec<ScenarioRounds>,
     steps: Vec<StepSummary>,
+    baseline: Vec<StepSummary>,
+    confirm_starts: Vec<u32>,
     floors: Floors,
     gates: Vec<GateResult>,
 }
@@ -93,6 +97,14 @@ impl Summary {
                 self.floors.observe(scenario, *round, *wall, *cpu);
             }
             RunEvent::StepFinished(result) => self.add(result),
+            RunEvent::ConfirmStarted { round, .. } => self.confirm_starts.push(*round),
+            RunEvent::InstructionsCounted { scenario, step, arm, instructions } => {
+                let steps = self.arm_mut(*arm);
+                let counted = steps.iter_mut().find(|known| known.scenario == *scenario && known.step == *step);
+                if let Some(counted) = counted {
+                    counted.count_instructions(*instructions);
+                }
+            }
             RunEvent::GateJudged(gate) => self.gates.push(gate.clone()),
             RunEvent::RunFinished => self.complete = true,
         }
@@ -103,7 +115,9 @@ impl Summary {
         self.header = Some(header.clone());
         let ranks = &self.ranks;
         self.rounds.sort_by(|left, right| place(ranks, &left.scenario).cmp(&place(ranks, &right.scenario)));
-        self.steps.sort_by(|left, right| step_place(ranks, left).cmp(&step_place(ranks, right)));
+        for steps in [&mut self.steps, &mut self.baseline] {
+            steps.sort_by(|left, right| step_place(ranks, left).cmp(&step_place(ranks, right)));
+        }
         for scenario in &header.scenarios {
             self.count(scenario, |_| {});
         }
@@ -125,15 +139,27 @@ impl Summary {
 
     fn add(&mut self, result: &StepResult) {
         self.count(&result.scenario, |_| {});
-        let fresh = StepSummary::of(result);
+        let cold = self.header.as_ref().is_some_and(|header| result.round < header.n_cold_rounds);
+        let fresh = StepSummary::of(result, cold);
         let wanted = step_place(&self.ranks, &fresh);
-        match self.steps.binary_search_by(|step| step_place(&self.ranks, step).cmp(&wanted)) {
+        let steps = match result.arm {
+            Arm::Candidate => &mut self.steps,
+            Arm::Baseline => &mut self.baseline,
+        };
+        match steps.binary_search_by(|step| step_place(&self.ranks, step).cmp(&wanted)) {
             Ok(at) => {
-                if let Some(step) = self.steps.get_mut(at) {
-                    step.observe(result);
+                if let Some(step) = steps.get_mut(at) {
+                    step.observe(result, cold);
                 }
             }
-            Err(at) => self.steps.insert(at, fresh),
+            Err(at) => steps.insert(at, fresh),
+        }
+    }
+
+    fn arm_mut(&mut self, arm: Arm) -> &mut Vec<StepSummary> {
+        match arm {
+            Arm::Candidate => &mut self.steps,
+            Arm::Baseline => &mut self.baseline,
         }
     }
 
@@ -147,9 +173,26 @@ impl Summary {
         self.complete
     }
 
-    /// All steps: scenarios in plan order, steps by position.
+    /// All steps of the hook under test: scenarios in plan order, steps by position.
     pub fn steps(&self) -> &[StepSummary] {
         &self.steps
+    }
+
+    /// The same steps as the baseline answered them; empty when one hook ran alone.
+    pub fn baseline_steps(&self) -> &[StepSummary] {
+        &self.baseline
+    }
+
+    /// The baseline's side of a step.
+    pub fn baseline_of(&self, step: &StepSummary) -> Option<&StepSummary> {
+        let wanted = step_place(&self.ranks, step);
+        let at = self.baseline.binary_search_by(|known| step_place(&self.ranks, known).cmp(&wanted)).ok()?;
+        self.baseline.get(at)
+    }
+
+    /// First rounds of the confirmations, rising; empty when nothing had to be confirmed.
+    pub fn confirm_starts(&self) -> &[u32] {
+        &self.confirm_starts
     }
 
     /// The no-op children.

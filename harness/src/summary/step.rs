@@ -14,6 +14,8 @@ use crate::run_event::{FindingKind, Retrieved, StepResult};
 pub struct Call {
     /// Repetition, from 0.
     pub round: u32,
+    /// The round only warmed the machine up: its times are shown apart.
+    pub cold: bool,
     /// The hook's process came to life; without it the times say nothing about the hook.
     pub started: bool,
     /// Spawn to end of output, in microseconds.
@@ -42,14 +44,17 @@ pub struct Call {
     pub golden_failed: bool,
     /// Nothing was wrong.
     pub passed: bool,
+    /// How far behind its schedule it began, in microseconds; absent without a schedule.
+    pub late_us: Option<u64>,
 }
 
 impl Call {
-    fn of(result: &StepResult) -> Call {
+    fn of(result: &StepResult, cold: bool) -> Call {
         let seen = &result.observation;
         let has = |kind| result.findings.iter().any(|finding| finding.kind == kind);
         Call {
             round: result.round,
+            cold,
             started: !matches!(seen.ending, Ending::NotStarted(_)),
             wall_us: micros(seen.eof_after),
             exit_us: micros(seen.exit_after),
@@ -67,6 +72,7 @@ impl Call {
             leaked: seen.stream_held_open || !seen.orphans.is_empty(),
             golden_failed: has(FindingKind::GoldenChanged) || has(FindingKind::GoldenMissing),
             passed: result.findings.is_empty(),
+            late_us: result.late.map(micros),
         }
     }
 }
@@ -95,6 +101,19 @@ struct Answer {
     n_calls: u32,
 }
 
+/// One hook's share of a step that several hooks answered side by side, over all warm rounds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PartSummary {
+    /// The hook's command line.
+    pub hook: String,
+    /// Spawn to end of output of each call, in microseconds.
+    pub wall_us: Vec<u64>,
+    /// CPU of each call, in microseconds.
+    pub cpu_us: Vec<u64>,
+    /// Largest delivered text in UTF-16 code units.
+    pub max_injected_utf16: u64,
+}
+
 /// One step over all rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepSummary {
@@ -111,10 +130,12 @@ pub struct StepSummary {
     calls: Vec<Call>,
     findings: BTreeMap<FindingKind, FindingTally>,
     answers: Vec<Answer>,
+    instructions: Option<u64>,
+    parts: Vec<PartSummary>,
 }
 
 impl StepSummary {
-    pub(super) fn of(result: &StepResult) -> StepSummary {
+    pub(super) fn of(result: &StepResult, cold: bool) -> StepSummary {
         let mut step = StepSummary {
             scenario: result.scenario.clone(),
             step: result.step.clone(),
@@ -124,14 +145,27 @@ impl StepSummary {
             calls: Vec::new(),
             findings: BTreeMap::new(),
             answers: Vec::new(),
+            instructions: None,
+            parts: Vec::new(),
         };
-        step.observe(result);
+        step.observe(result, cold);
         step
     }
 
-    pub(super) fn observe(&mut self, result: &StepResult) {
+    pub(super) fn observe(&mut self, result: &StepResult, cold: bool) {
         let at = self.calls.partition_point(|call| call.round <= result.round);
-        self.calls.insert(at, Call::of(result));
+        self.calls.insert(at, Call::of(result, cold));
+        for part in result.parts.iter().filter(|_| !cold) {
+            let at = self.parts.iter().position(|known| known.hook == part.hook).unwrap_or_else(|| {
+                self.parts.push(PartSummary { hook: part.hook.clone(), ..PartSummary::default() });
+                self.parts.len() - 1
+            });
+            if let Some(known) = self.parts.get_mut(at) {
+                known.wall_us.push(micros(part.wall));
+                known.cpu_us.push(micros(part.cpu));
+                known.max_injected_utf16 = known.max_injected_utf16.max(part.injected_utf16);
+            }
+        }
         let mut counted = Vec::new();
         for finding in &result.findings {
             let tally = self.findings.entry(finding.kind).or_insert_with(|| FindingTally {
@@ -161,6 +195,20 @@ impl StepSummary {
                 }),
             }
         }
+    }
+
+    pub(super) fn count_instructions(&mut self, instructions: u64) {
+        self.instructions = Some(instructions);
+    }
+
+    /// Instructions of one call, when they were counted.
+    pub fn instructions(&self) -> Option<u64> {
+        self.instructions
+    }
+
+    /// Each hook's share, when several answered side by side.
+    pub fn parts(&self) -> &[PartSummary] {
+        &self.parts
     }
 
     /// Its calls, by round.

@@ -1,6 +1,7 @@
 //! Times and memory of a selection of steps, pooled.
 //!
-//! Calls whose process never started are left out: their times are those of an error. Nothing is subtracted
+//! Calls whose process never started are left out: their times are those of an error; and so are calls of cold rounds,
+//! which are pooled apart. Nothing is subtracted
 //! from any figure; the floor stands beside it, and the ratio is taken call by call within a round.
 
 use super::floor::Floors;
@@ -58,10 +59,19 @@ pub struct Timing {
 impl Timing {
     /// Pools the calls of some steps.
     pub fn of<'a>(steps: impl IntoIterator<Item = &'a StepSummary>, floors: &Floors) -> Timing {
+        Timing::pooled(steps, floors, false)
+    }
+
+    /// Pools the calls of the cold rounds of some steps.
+    pub fn cold<'a>(steps: impl IntoIterator<Item = &'a StepSummary>, floors: &Floors) -> Timing {
+        Timing::pooled(steps, floors, true)
+    }
+
+    fn pooled<'a>(steps: impl IntoIterator<Item = &'a StepSummary>, floors: &Floors, cold: bool) -> Timing {
         let calls: Vec<(&StepSummary, &Call)> = steps
             .into_iter()
             .flat_map(|step| step.calls().iter().map(move |call| (step, call)))
-            .filter(|(_, call)| call.started)
+            .filter(|(_, call)| call.started && call.cold == cold)
             .collect();
         let ratios = |clock: Clock| {
             let mut ratios: Vec<f64> =

@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use super::{
-    WireBytes, WireEnd, WireEnding, WireEvent, WireFinding, WireFloor, WireGate, WireInterval, WireLabel,
-    WireObservation, WireOnInconclusive, WireOrphan, WireRetrieved, WireRound, WireRun, WireSeverity, WireStep,
-    WireVerdict,
+    WireArm, WireBytes, WireConfirm, WireEnd, WireEnding, WireEvent, WireFinding, WireFloor, WireGate,
+    WireInstructions, WireInterval, WireLabel, WireObservation, WireOnInconclusive, WireOrphan, WirePart,
+    WireRetrieved, WireRound, WireRun, WireSeverity, WireShard, WireStep, WireVerdict,
 };
 use crate::observation::{Ending, MemorySource, Observation, Orphan, SpawnFault};
 use crate::run_event::{
-    Finding, FindingKind, GateResult, OnInconclusive, Retrieved, RunEvent, RunHeader, Severity, StepResult, Verdict,
+    Arm, Finding, FindingKind, GateResult, OnInconclusive, Part, Retrieved, RunEvent, RunHeader, Severity, Shard,
+    StepResult, Verdict,
 };
 
 impl WireBytes {
@@ -133,9 +134,21 @@ impl WireStep {
             step: result.step.clone(),
             index: result.index,
             round: result.round,
+            arm: result.arm.into(),
             host_event: result.event.clone(),
             tags: result.tags.clone(),
             observation: WireObservation::of(&result.observation, limit),
+            parts: result
+                .parts
+                .iter()
+                .map(|part| WirePart {
+                    hook: part.hook.clone(),
+                    wall_us: micros(part.wall),
+                    cpu_us: micros(part.cpu),
+                    injected_utf16: part.injected_utf16,
+                })
+                .collect(),
+            late_us: result.late.map(micros),
             delivered: result.delivered.clone(),
             injected_utf16: result.injected_utf16,
             injected_bytes: result.injected_bytes,
@@ -168,9 +181,21 @@ impl WireStep {
             step: self.step,
             index: self.index,
             round: self.round,
+            arm: self.arm.into(),
             event: self.host_event,
             tags: self.tags,
             observation: self.observation.into_domain()?,
+            parts: self
+                .parts
+                .into_iter()
+                .map(|part| Part {
+                    hook: part.hook,
+                    wall: Duration::from_micros(part.wall_us),
+                    cpu: Duration::from_micros(part.cpu_us),
+                    injected_utf16: part.injected_utf16,
+                })
+                .collect(),
+            late: self.late_us.map(Duration::from_micros),
             delivered: self.delivered,
             injected_utf16: self.injected_utf16,
             injected_bytes: self.injected_bytes,
@@ -183,6 +208,24 @@ impl WireStep {
             }),
             findings: self.findings.into_iter().map(finding).collect::<Result<_, _>>()?,
         })
+    }
+}
+
+impl From<Arm> for WireArm {
+    fn from(arm: Arm) -> WireArm {
+        match arm {
+            Arm::Candidate => WireArm::Candidate,
+            Arm::Baseline => WireArm::Baseline,
+        }
+    }
+}
+
+impl From<WireArm> for Arm {
+    fn from(wire: WireArm) -> Arm {
+        match wire {
+            WireArm::Candidate => Arm::Candidate,
+            WireArm::Baseline => Arm::Baseline,
+        }
     }
 }
 
@@ -263,6 +306,10 @@ impl WireEvent {
                 seed: header.seed,
                 scenarios: header.scenarios.clone(),
                 machine: header.machine.clone(),
+                baseline_command: header.baseline_command.clone(),
+                n_cold_rounds: header.n_cold_rounds,
+                pace: header.pace.clone(),
+                shard: header.shard.map(|shard| WireShard { index: shard.index, total: shard.total }),
             }),
             RunEvent::ScenarioStarted { scenario, round: n } => WireEvent::ScenarioStarted(round(scenario, *n)),
             RunEvent::ScenarioFinished { scenario, round: n } => WireEvent::ScenarioFinished(round(scenario, *n)),
@@ -273,6 +320,17 @@ impl WireEvent {
                 cpu_us: micros(*cpu),
             }),
             RunEvent::StepFinished(result) => WireEvent::StepFinished(Box::new(WireStep::of(result, limit))),
+            RunEvent::ConfirmStarted { round, seed } => {
+                WireEvent::ConfirmStarted(WireConfirm { round: *round, seed: *seed })
+            }
+            RunEvent::InstructionsCounted { scenario, step, arm, instructions } => {
+                WireEvent::InstructionsCounted(WireInstructions {
+                    scenario: scenario.clone(),
+                    step: step.clone(),
+                    arm: (*arm).into(),
+                    instructions: *instructions,
+                })
+            }
             RunEvent::GateJudged(gate) => WireEvent::GateJudged(WireGate::of(gate)),
             RunEvent::RunFinished => WireEvent::RunFinished(WireEnd {}),
         }
@@ -289,6 +347,10 @@ impl WireEvent {
                 seed: wire.seed,
                 scenarios: wire.scenarios,
                 machine: wire.machine,
+                baseline_command: wire.baseline_command,
+                n_cold_rounds: wire.n_cold_rounds,
+                pace: wire.pace,
+                shard: wire.shard.map(|shard| Shard { index: shard.index, total: shard.total }),
             }),
             WireEvent::ScenarioStarted(wire) => {
                 RunEvent::ScenarioStarted { scenario: wire.scenario, round: wire.round }
@@ -303,6 +365,13 @@ impl WireEvent {
                 cpu: Duration::from_micros(wire.cpu_us),
             },
             WireEvent::StepFinished(wire) => RunEvent::StepFinished(wire.into_domain()?),
+            WireEvent::ConfirmStarted(wire) => RunEvent::ConfirmStarted { round: wire.round, seed: wire.seed },
+            WireEvent::InstructionsCounted(wire) => RunEvent::InstructionsCounted {
+                scenario: wire.scenario,
+                step: wire.step,
+                arm: wire.arm.into(),
+                instructions: wire.instructions,
+            },
             WireEvent::GateJudged(wire) => RunEvent::GateJudged(wire.into_domain()),
             WireEvent::RunFinished(WireEnd {}) => RunEvent::RunFinished,
         })
