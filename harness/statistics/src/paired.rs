@@ -56,18 +56,18 @@ impl Interval {
 ///
 /// `None` under two pairs.
 pub fn median_interval(log_ratios: &[f64], confidence: f64, seed: u64) -> Option<Interval> {
-    let pairs: Vec<f64> = log_ratios.iter().copied().filter(|ratio| !ratio.is_nan()).collect();
+    let mut pairs: Vec<f64> = log_ratios.iter().copied().filter(|ratio| !ratio.is_nan()).collect();
     let n = pairs.len();
     if n < 2 {
         return None;
     }
     let block = block_length(n);
-    let circle: Vec<f64> = pairs.iter().chain(pairs.iter().take(block - 1)).copied().collect();
+    let circle: Vec<f64> = pairs.iter().chain(pairs.iter().take(block)).copied().collect();
     let mut rng = Rng::with_seed(seed);
     let mut resample = Vec::with_capacity(n + block);
     let resampled = (0..RESAMPLES).map(|_| {
         resample.clear();
-        while resample.len() < n {
+        for _ in 0..n.div_ceil(block) {
             let start = rng.usize(..n);
             resample.extend_from_slice(circle.get(start..start + block).unwrap_or_default());
         }
@@ -75,7 +75,7 @@ pub fn median_interval(log_ratios: &[f64], confidence: f64, seed: u64) -> Option
         median(&mut resample)
     });
     let resampled = resampled.collect();
-    Some(interval(median(&mut pairs.clone()), resampled, n, confidence))
+    Some(interval(median(&mut pairs), resampled, n, confidence))
 }
 
 /// Mean of independent values, with an ordinary percentile bootstrap: a retrieval metric over queries, or its
@@ -99,7 +99,7 @@ pub fn mean_interval(values: &[f64], confidence: f64, seed: u64) -> Option<Inter
 
 /// Ceil(n^⅓) in whole numbers.
 fn block_length(n: usize) -> usize {
-    (1..).find(|length: &usize| length.saturating_pow(3) >= n).unwrap_or(n)
+    (1..=n).find(|length| length.saturating_pow(3) >= n).unwrap_or(n)
 }
 
 /// Median of at least one value without NaN, which it reorders; the middle of two for an even count.
@@ -120,7 +120,8 @@ fn interval(estimate: f64, mut resampled: Vec<f64>, n: usize, confidence: f64) -
     resampled.sort_unstable_by(f64::total_cmp);
     let deviation = deviation(&resampled);
     let tail = ((1.0 - confidence) / 2.0).clamp(0.0, 0.5);
-    // The largest count with count / (resamples + 1) ≤ tail: `p_value` of a hypothesis just under `low`.
+    // The largest count with count / (resamples + 1) ≤ tail, which makes `low > 0` and `p_not_above ≤ tail` one
+    // statement.
     let rank = (tail * (resampled.len() + 1) as f64) as usize;
     let outermost = rank.saturating_sub(1);
     let mut low = resampled.get(outermost).copied().unwrap_or(estimate);

@@ -117,7 +117,7 @@ pub fn pairs_needed(half_width: f64, n: usize, target: f64) -> usize {
     let pairs = n as f64 * (half_width / target).powi(2);
     // A ratio that should be whole may be off by a few last bits, which must not cost a pair.
     let pairs = (pairs * (1.0 - 1e-12)).ceil();
-    if target > 0.0 && pairs > 0.0 { pairs as usize } else { usize::MAX }
+    if target >= 0.0 && pairs > 0.0 { pairs as usize } else { usize::MAX }
 }
 
 #[cfg(test)]
