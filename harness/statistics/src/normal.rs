@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 pub fn upper_tail(z: f64) -> f64 {
     /// Here both forms have their full precision.
     const MIDDLE: f64 = 2.0;
-    if z < 0.0 {
+    if z.is_sign_negative() {
         return 1.0 - upper_tail(-z);
     }
     let density = (-z * z / 2.0).exp() / TAU.sqrt();

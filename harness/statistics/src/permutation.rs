@@ -31,15 +31,16 @@ pub fn sign_flip_p(differences: &[f64], resamples: u32, seed: u64) -> f64 {
 
 /// Sum of the numbers, each negated when its bit is set; `signs` gives the next 64 bits.
 fn flipped_sum(numbers: &[f64], signs: &mut dyn FnMut() -> u64) -> f64 {
-    let mut sum = 0.0;
-    for chunk in numbers.chunks(64) {
-        let mut bits = signs();
-        for number in chunk {
-            sum += if bits & 1 == 1 { -number } else { *number };
-            bits >>= 1;
-        }
-    }
-    sum
+    let of_chunk = |chunk: &[f64]| {
+        let bits = signs();
+        // The bit of each place, moved to where a floating-point number has its sign.
+        chunk
+            .iter()
+            .zip(0..)
+            .map(|(number, place)| f64::from_bits(number.to_bits() ^ (bits >> place << 63)))
+            .sum::<f64>()
+    };
+    numbers.chunks(64).map(of_chunk).sum()
 }
 
 /// Two-sided exact sign test of `gains` against `losses`: twice the smaller binomial tail, at most 1. Ties have no
