@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::corpus::synth::{MAX_RECORDS, MIN_RECORDS};
+
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
 #[command(name = "hookbench", version, max_term_width = 100)]
@@ -24,6 +26,9 @@ pub enum Command {
     Accept(Selected),
     /// Write the report of a saved run again.
     Report(ReportArgs),
+    /// Make a corpus of memories with questions, or check one.
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
     /// Print the JSON Schema of a file format.
     Schema {
         /// Which format.
@@ -101,6 +106,75 @@ pub struct RunArgs {
     /// List the scenarios with their steps and stop.
     #[arg(long)]
     pub list: bool,
+}
+
+/// What to do with a corpus.
+#[derive(Debug, Subcommand)]
+pub enum CorpusCommand {
+    /// Invent one of any size, from a seed.
+    Synth(SynthArgs),
+    /// Make one of a git history: what was changed becomes memory, what was changed later asks.
+    FromGit(FromGitArgs),
+    /// Make one of a memory store, from what `hookmem export` prints: some memories are held out and asked for.
+    FromStore(FromStoreArgs),
+    /// Check that the files of one fit together.
+    Check {
+        /// Folder of the corpus.
+        corpus: PathBuf,
+        /// Print what was found as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Arguments of `corpus synth`.
+#[derive(Debug, Args)]
+pub struct SynthArgs {
+    /// Folder for the corpus; it must be empty or not exist.
+    pub out: PathBuf,
+    /// Memories to invent.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(MIN_RECORDS..=MAX_RECORDS))]
+    pub records: u64,
+    /// Questions to ask; a fifth has no answer.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(5..=100_000))]
+    pub queries: u64,
+    /// Seed of everything.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Projects that share the memories.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub projects: u64,
+}
+
+/// Arguments of `corpus from-git`.
+#[derive(Debug, Args)]
+pub struct FromGitArgs {
+    /// A git repository, or a folder in one.
+    pub repository: PathBuf,
+    /// Folder for the corpus; it must be empty or not exist.
+    pub out: PathBuf,
+    /// Name of the project in the corpus. Default: the name of the repository's folder.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Questions with an answer to look for; a short history has fewer.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(6..=10_000))]
+    pub queries: u64,
+    /// Commits to read, newest first.
+    #[arg(long, default_value_t = 20_000)]
+    pub max_commits: usize,
+}
+
+/// Arguments of `corpus from-store`.
+#[derive(Debug, Args)]
+pub struct FromStoreArgs {
+    /// Folder for the corpus; it must be empty or not exist.
+    pub out: PathBuf,
+    /// File with the output of `hookmem export`. Default: standard input.
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
+    /// Most memories to hold out.
+    #[arg(long, default_value_t = 100)]
+    pub queries: usize,
 }
 
 /// Arguments of `report`.

@@ -12,6 +12,7 @@
 pub mod caller;
 pub mod cli;
 pub mod cmd;
+pub mod corpus;
 pub mod delivered;
 pub mod exit_code;
 pub mod failure;
