@@ -26,6 +26,8 @@ pub enum Command {
     Accept(Selected),
     /// Write the report of a saved run again.
     Report(ReportArgs),
+    /// Compare memory systems or routing strategies on a corpus with known answers.
+    Eval(Box<EvalArgs>),
     /// Make a corpus of memories with questions, or check one.
     #[command(subcommand)]
     Corpus(CorpusCommand),
@@ -106,6 +108,48 @@ pub struct RunArgs {
     /// List the scenarios with their steps and stop.
     #[arg(long)]
     pub list: bool,
+}
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// Folder of the corpus, see corpora/README.md.
+    #[arg(required_unless_present = "repo")]
+    pub corpus: Option<PathBuf>,
+    /// A git repository instead: a corpus is made of its history first.
+    #[arg(long, value_name = "DIR", conflicts_with = "corpus")]
+    pub repo: Option<PathBuf>,
+    /// A system: a command that reads queries on stdin and prints a TREC run; {corpus}, {k} and {decisions} are filled
+    /// in. May be repeated. Default: the bundled hookmem with every routing strategy.
+    #[arg(long = "system", value_name = "NAME=CMD")]
+    pub systems: Vec<String>,
+    /// File with systems and grids of values to try.
+    #[arg(long, value_name = "FILE")]
+    pub sweep: Option<PathBuf>,
+    /// Run that the others are held against. Default: all-segments, else the first.
+    #[arg(long, value_name = "NAME")]
+    pub against: Option<String>,
+    /// Records that a system ranks for a query.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(10..=10_000))]
+    pub k: u32,
+    /// Longest time of one system, in seconds.
+    #[arg(long, default_value_t = 600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
+    /// Folder for scores, tables, plots and the answers of finished systems.
+    #[arg(long, value_name = "DIR", default_value = ".hookbench/eval")]
+    pub out: PathBuf,
+    /// Take the answers of systems that finished before.
+    #[arg(long)]
+    pub resume: bool,
+    /// Only a part of the questions, such as 2/4.
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<String>,
+    /// Print the report as JSON.
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Print the report as Markdown.
+    #[arg(long)]
+    pub markdown: bool,
 }
 
 /// What to do with a corpus.
@@ -213,4 +257,8 @@ pub enum Format {
     Events,
     /// summary.json of a saved run
     Summary,
+    /// scores.jsonl of an evaluation
+    Scores,
+    /// evaluation.json of an evaluation
+    Evaluation,
 }
