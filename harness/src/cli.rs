@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::corpus::synth::{MAX_RECORDS, MIN_RECORDS};
+
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
 #[command(name = "hookbench", version, max_term_width = 100)]
@@ -24,6 +26,11 @@ pub enum Command {
     Accept(Selected),
     /// Write the report of a saved run again.
     Report(ReportArgs),
+    /// Compare memory systems or routing strategies on a corpus with known answers.
+    Eval(Box<EvalArgs>),
+    /// Make a corpus of memories with questions, or check one.
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
     /// Print the JSON Schema of a file format.
     Schema {
         /// Which format.
@@ -103,6 +110,117 @@ pub struct RunArgs {
     pub list: bool,
 }
 
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// Folder of the corpus, see corpora/README.md.
+    #[arg(required_unless_present = "repo")]
+    pub corpus: Option<PathBuf>,
+    /// A git repository instead: a corpus is made of its history first.
+    #[arg(long, value_name = "DIR", conflicts_with = "corpus")]
+    pub repo: Option<PathBuf>,
+    /// A system: a command that reads queries on stdin and prints a TREC run; {corpus}, {k} and {decisions} are filled
+    /// in. May be repeated. Default: the bundled hookmem with every routing strategy.
+    #[arg(long = "system", value_name = "NAME=CMD")]
+    pub systems: Vec<String>,
+    /// File with systems and grids of values to try.
+    #[arg(long, value_name = "FILE")]
+    pub sweep: Option<PathBuf>,
+    /// Run that the others are held against. Default: all-segments, else the first.
+    #[arg(long, value_name = "NAME")]
+    pub against: Option<String>,
+    /// Records that a system ranks for a query.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(10..=10_000))]
+    pub k: u32,
+    /// Longest time of one system, in seconds.
+    #[arg(long, default_value_t = 600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
+    /// Folder for scores, tables, plots and the answers of finished systems.
+    #[arg(long, value_name = "DIR", default_value = ".hookbench/eval")]
+    pub out: PathBuf,
+    /// Take the answers of systems that finished before.
+    #[arg(long)]
+    pub resume: bool,
+    /// Only a part of the questions, such as 2/4.
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<String>,
+    /// Print the report as JSON.
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Print the report as Markdown.
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// What to do with a corpus.
+#[derive(Debug, Subcommand)]
+pub enum CorpusCommand {
+    /// Invent one of any size, from a seed.
+    Synth(SynthArgs),
+    /// Make one of a git history: what was changed becomes memory, what was changed later asks.
+    FromGit(FromGitArgs),
+    /// Make one of a memory store, from what `hookmem export` prints: some memories are held out and asked for.
+    FromStore(FromStoreArgs),
+    /// Check that the files of one fit together.
+    Check {
+        /// Folder of the corpus.
+        corpus: PathBuf,
+        /// Print what was found as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Arguments of `corpus synth`.
+#[derive(Debug, Args)]
+pub struct SynthArgs {
+    /// Folder for the corpus; it must be empty or not exist.
+    pub out: PathBuf,
+    /// Memories to invent.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(MIN_RECORDS..=MAX_RECORDS))]
+    pub records: u64,
+    /// Questions to ask; a fifth has no answer.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(5..=100_000))]
+    pub queries: u64,
+    /// Seed of everything.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Projects that share the memories.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub projects: u64,
+}
+
+/// Arguments of `corpus from-git`.
+#[derive(Debug, Args)]
+pub struct FromGitArgs {
+    /// A git repository, or a folder in one.
+    pub repository: PathBuf,
+    /// Folder for the corpus; it must be empty or not exist.
+    pub out: PathBuf,
+    /// Name of the project in the corpus. Default: the name of the repository's folder.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Questions with an answer to look for; a short history has fewer.
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(6..=10_000))]
+    pub queries: u64,
+    /// Commits to read, newest first.
+    #[arg(long, default_value_t = 20_000)]
+    pub max_commits: usize,
+}
+
+/// Arguments of `corpus from-store`.
+#[derive(Debug, Args)]
+pub struct FromStoreArgs {
+    /// Folder for the corpus; it must be empty or not exist.
+    pub out: PathBuf,
+    /// File with the output of `hookmem export`. Default: standard input.
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
+    /// Most memories to hold out.
+    #[arg(long, default_value_t = 100)]
+    pub queries: usize,
+}
+
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -139,4 +257,8 @@ pub enum Format {
     Events,
     /// summary.json of a saved run
     Summary,
+    /// scores.jsonl of an evaluation
+    Scores,
+    /// evaluation.json of an evaluation
+    Evaluation,
 }

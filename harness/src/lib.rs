@@ -12,7 +12,9 @@
 pub mod caller;
 pub mod cli;
 pub mod cmd;
+pub mod corpus;
 pub mod delivered;
+pub mod eval;
 pub mod exit_code;
 pub mod failure;
 pub mod gate;

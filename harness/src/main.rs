@@ -27,6 +27,8 @@ fn main() -> ProcessExit {
         Command::Review(selected) => cmd::golden::review(selected),
         Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
         Command::Report(args) => cmd::report::report(args),
+        Command::Eval(args) => cmd::eval::eval(args),
+        Command::Corpus(command) => cmd::corpus::corpus(command),
         Command::Schema { format } => cmd::schema::schema(*format).map(|text| (text + "\n", ExitCode::Pass)),
     };
     match outcome {

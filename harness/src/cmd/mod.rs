@@ -1,5 +1,7 @@
 //! One file a command.
 
+pub mod corpus;
+pub mod eval;
 pub mod golden;
 pub mod report;
 pub mod run;

@@ -39,3 +39,4 @@ mod wire;
 
 pub use call::{CAPTURE_LIMIT_BYTES, Call, HoldRule, KILL_GRACE, Program, StdinPlan, floor_call};
 pub use spawner::Launcher;
+pub(crate) use unix::{has_ended, signal_group};

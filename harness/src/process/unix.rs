@@ -269,7 +269,7 @@ pub(super) fn wait_readable(descriptors: &[BorrowedFd<'_>], patience: Option<Dur
 }
 
 /// True when the child `pid` has ended and waits to be reaped. It stays unreaped, so its number stays taken.
-pub(super) fn has_ended(pid: i32) -> bool {
+pub(crate) fn has_ended(pid: i32) -> bool {
     let mut about = MaybeUninit::<libc::siginfo_t>::zeroed();
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: `about` is zeroed, valid for the call to fill, and read only after success.
@@ -341,7 +341,7 @@ pub(super) fn signal_of(status: i32) -> Option<i32> {
 }
 
 /// Sends `signal` to the process group led by `leader`. The caller has not reaped the leader yet.
-pub(super) fn signal_group(leader: i32, signal: i32) {
+pub(crate) fn signal_group(leader: i32, signal: i32) {
     if leader > 1 {
         // SAFETY: the call takes integers only; the guard keeps the special meanings of 0 and -1 away.
         unsafe { libc::kill(-leader, signal) };

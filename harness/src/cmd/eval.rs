@@ -1,0 +1,201 @@
+//! `hookbench eval`: systems, corpus, evaluation, report.
+
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::EvalArgs;
+use crate::cmd::corpus::project_name;
+use crate::corpus::from_git::{Recipe, from_git};
+use crate::eval::cache::Cache;
+use crate::eval::collection::Collection;
+use crate::eval::evaluation::Evaluation;
+use crate::eval::file::{EVALUATION_FILE, EvaluationFile};
+use crate::eval::saved::{RunScores, Scores};
+use crate::eval::system::System;
+use crate::eval::{Outcome, Plan, evaluate, plot, sweep, table};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::hook::quoted;
+use crate::interrupt::Interrupt;
+use crate::run_event::Shard;
+
+/// Questions that are looked for in a repository's history.
+const REPO_QUERIES: u64 = 300;
+/// Commits of it that are read.
+const REPO_COMMITS: usize = 20_000;
+
+/// Runs an evaluation; the report for stdout, and the exit code: 1 when a system had no answer.
+///
+/// # Errors
+/// Mistakes in flags, files or the corpus, and the interrupt; what systems do wrong is in the report.
+pub fn eval(args: &EvalArgs) -> Result<(String, ExitCode), Failure> {
+    let systems = systems(args)?;
+    let shard = args.shard.as_deref().map(shard).transpose()?;
+    let folder = corpus(args)?;
+    let plan = Plan {
+        collection: Collection::read(&folder, shard)?,
+        systems,
+        k: args.k,
+        timeout: Duration::from_secs(args.timeout),
+        cache: Cache::new(&args.out.join("answers"), args.resume),
+        interrupt: Interrupt::from_signals()
+            .map_err(|error| Failure::Internal(format!("cannot listen for Ctrl-C: {error}")))?,
+    };
+    let bar = progress(plan.collection.queries.len() as u64);
+    let outcomes = evaluate(&plan, &mut |system, n| {
+        bar.set_message(system.to_owned());
+        bar.set_position(n);
+    });
+    bar.finish_and_clear();
+    let scores = scores(&plan, outcomes?);
+    scores.write(&args.out)?;
+    report(&scores, args)
+}
+
+/// The report of scores, on stdout and in the folder of the evaluation.
+fn report(scores: &Scores, args: &EvalArgs) -> Result<(String, ExitCode), Failure> {
+    let evaluation = Evaluation::of(scores, args.against.as_deref()).map_err(|names| {
+        let remedy = format!("name one of {}", names.join(", "));
+        Failure::usage("--against", "no run has this name", remedy)
+    })?;
+    let json = EvaluationFile::of(&evaluation).to_text();
+    let markdown = table::render(&evaluation, true);
+    let mut files = vec![(EVALUATION_FILE, json.clone()), ("evaluation.md", markdown.clone())];
+    files.extend(plot::quality_by_bytes(&evaluation).map(|svg| ("quality-by-bytes.svg", svg)));
+    files.extend(plot::quality_by_segments(&evaluation).map(|svg| ("quality-by-segments.svg", svg)));
+    for (name, text) in files {
+        let path = args.out.join(name);
+        fs::write(&path, text).map_err(|error| {
+            Failure::usage(&path, format!("cannot be written: {error}"), "name a folder that can be written with --out")
+        })?;
+    }
+    let text = match (args.json, args.markdown) {
+        (true, _) => json,
+        (false, true) => markdown,
+        (false, false) => table::render(&evaluation, false) + &table::closing(&evaluation),
+    };
+    let code = if evaluation.failed.is_empty() { ExitCode::Pass } else { ExitCode::Behaviour };
+    Ok((text, code))
+}
+
+fn scores(plan: &Plan, outcomes: Vec<(System, Outcome)>) -> Scores {
+    let mut scores = Scores {
+        corpus: plan.collection.name.clone(),
+        fingerprint: plan.collection.fingerprint.clone(),
+        k: plan.k,
+        shards: plan.collection.shard.into_iter().collect(),
+        runs: Vec::new(),
+        failed: Vec::new(),
+    };
+    for (system, outcome) in outcomes {
+        match outcome {
+            Outcome::Failed(reason) => scores.failed.push((system.name, reason)),
+            Outcome::Answered(runs) => {
+                for (name, scored) in runs {
+                    let taken = scores.runs.iter().any(|run| run.name == name);
+                    let name = if taken { format!("{}:{name}", system.name) } else { name };
+                    scores.runs.push(RunScores { name, command: system.command.clone(), scored });
+                }
+            }
+        }
+    }
+    scores
+}
+
+fn systems(args: &EvalArgs) -> Result<Vec<System>, Failure> {
+    let mut systems = Vec::new();
+    for text in &args.systems {
+        let wrong = |_| {
+            let remedy = "write NAME=CMD with a name of one word, such as --system 'mine=./rank {corpus}'";
+            Failure::usage("--system", format!("`{text}` is no system"), remedy)
+        };
+        let system = System::parse(text).map_err(wrong)?;
+        if systems.iter().any(|known: &System| known.name == system.name) {
+            let message = format!("two systems are called `{}`", system.name);
+            return Err(Failure::usage("--system", message, "give every system a name of its own"));
+        }
+        systems.push(system);
+    }
+    if let Some(path) = &args.sweep {
+        let text = fs::read_to_string(path).map_err(|error| {
+            Failure::usage(path, format!("cannot be read: {error}"), "name a file with [[system]] tables")
+        })?;
+        systems.extend(sweep::systems(path, &text)?);
+    }
+    if systems.is_empty() {
+        systems.push(bundled()?);
+    }
+    Ok(systems)
+}
+
+/// The memory hook that is built beside this executable, with all its strategies in one pass.
+fn bundled() -> Result<System, Failure> {
+    let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.join("hookmem")));
+    let Some(program) = beside.filter(|path| path.is_file()) else {
+        let remedy = "build it (`cargo build --release --bins`), or name a system with --system";
+        return Err(Failure::usage("hookmem", "there is no hookmem beside this executable", remedy));
+    };
+    let command = format!(
+        "{} rank --corpus {{corpus}} --queries - --k {{k}} --decisions {{decisions}} --strategy all",
+        quoted(&program.to_string_lossy())
+    );
+    Ok(System { name: "hookmem".to_owned(), command })
+}
+
+/// The folder of the corpus, which is made first for a repository.
+fn corpus(args: &EvalArgs) -> Result<PathBuf, Failure> {
+    let Some(repository) = &args.repo else { return Ok(args.corpus.clone().unwrap_or_default()) };
+    let folder = args.out.join("corpus");
+    let recipe = Recipe { project: project_name(repository), queries: REPO_QUERIES, max_commits: REPO_COMMITS };
+    // Only a corpus that an evaluation made is ours to replace.
+    if folder.join("manifest.json").is_file() {
+        fs::remove_dir_all(&folder).map_err(|error| {
+            Failure::usage(&folder, format!("cannot be replaced: {error}"), "name another folder with --out")
+        })?;
+    }
+    from_git(repository, &recipe, &folder)?;
+    Ok(folder)
+}
+
+fn shard(text: &str) -> Result<Shard, Failure> {
+    let parse = |text: &str| {
+        let (index, total) = text.split_once('/')?;
+        let shard = Shard { index: index.parse().ok()?, total: total.parse().ok()? };
+        (1..=shard.total).contains(&shard.index).then_some(shard)
+    };
+    parse(text).ok_or_else(|| Failure::usage("--shard", format!("`{text}` is no part"), "write K/N, such as 2/4"))
+}
+
+fn progress(n: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(n);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// The report of merged shards of an evaluation, written into a folder.
+///
+/// # Errors
+/// Folders that hold no scores, or parts that do not make a whole.
+pub fn merged(folders: &[PathBuf], out: &Path) -> Result<(String, ExitCode), Failure> {
+    let parts = folders.iter().map(|folder| Scores::read(folder)).collect::<Result<Vec<_>, _>>()?;
+    let remedy = "give all shards of one evaluation, each once";
+    let scores = Scores::merge(parts).map_err(|why| Failure::usage("merge", why, remedy))?;
+    scores.write(out)?;
+    let evaluation = Evaluation::of(&scores, None)
+        .map_err(|names| Failure::Internal(format!("no baseline among {}", names.join(", "))))?;
+    let path = out.join(EVALUATION_FILE);
+    fs::write(&path, EvaluationFile::of(&evaluation).to_text()).map_err(|error| {
+        Failure::usage(&path, format!("cannot be written: {error}"), "name another folder with --out")
+    })?;
+    let code = if evaluation.failed.is_empty() { ExitCode::Pass } else { ExitCode::Behaviour };
+    Ok((table::render(&evaluation, false) + &table::closing(&evaluation), code))
+}
