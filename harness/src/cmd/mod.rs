@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub mod gate;
 pub mod golden;
 pub mod report;
 pub mod run;
