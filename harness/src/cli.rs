@@ -24,6 +24,8 @@ pub enum Command {
     Review(Selected),
     /// Take the delivered text of the last run as golden.
     Accept(Selected),
+    /// Judge a saved run by gates.
+    Gate(JudgeArgs),
     /// Write the report of a saved run again.
     Report(ReportArgs),
     /// Compare memory systems or routing strategies on a corpus with known answers.
@@ -219,6 +221,25 @@ pub struct FromStoreArgs {
     /// Most memories to hold out.
     #[arg(long, default_value_t = 100)]
     pub queries: usize,
+/// Arguments of `gate`.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// Folder of the saved run.
+    #[arg(default_value = ".hookbench/last")]
+    pub run: PathBuf,
+    /// A gate, as in hookbench.toml; may be repeated.
+    #[arg(long = "gate", value_name = "GATE")]
+    pub gates: Vec<String>,
+    /// File with gates. Default: hookbench.toml here or in scenarios/, when there is one. Without any gate, the run is
+    /// judged by its own again.
+    #[arg(long, value_name = "FILE")]
+    pub gates_file: Option<PathBuf>,
+    /// A gate with too little evidence ends with code 4.
+    #[arg(long)]
+    pub strict: bool,
+    /// Print the summary with the gates as JSON instead of a table.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `report`.

@@ -26,6 +26,7 @@ fn main() -> ProcessExit {
         Command::Run(args) => cmd::run::run(args, ci.as_deref()),
         Command::Review(selected) => cmd::golden::review(selected),
         Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
+        Command::Gate(args) => cmd::gate::gate(args),
         Command::Report(args) => cmd::report::report(args),
         Command::Eval(args) => cmd::eval::eval(args),
         Command::Corpus(command) => cmd::corpus::corpus(command),
@@ -34,7 +35,10 @@ fn main() -> ProcessExit {
     match outcome {
         Ok((text, code)) => match io::stdout().lock().write_all(text.as_bytes()) {
             // A reader that has seen enough is not a failure of the run.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::Internal.into(),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let _ = writeln!(io::stderr().lock(), "internal error: the report cannot be printed: {error}");
+                ExitCode::Internal.into()
+            }
             _ => code.into(),
         },
         Err(failure) => {

@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod eval;
+pub mod gate;
 pub mod golden;
 pub mod report;
 pub mod run;

@@ -15,12 +15,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::RunArgs;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::gate::{Gate, GateSyntax, judge, parse_gates};
+use crate::gate::{Gate, Stored, judge_all, load_gates};
 use crate::golden::Writing;
 use crate::hook::{Hook, quoted};
 use crate::interrupt::Interrupt;
 use crate::machine;
-use crate::problem::Source;
 use crate::record::{EVENTS_FILE, RunWriter};
 use crate::replay::{Plan, Stop, replay};
 use crate::report::{json, junit, markdown, terminal};
@@ -32,9 +31,6 @@ use crate::summary::Summary;
 /// Where a run is saved unless told otherwise.
 const LAST: &str = ".hookbench/last";
 
-/// Files of gates, the first of which that exists is read unless told otherwise.
-const GATES_FILES: [&str; 2] = ["hookbench.toml", "scenarios/hookbench.toml"];
-
 /// Runs the scenarios; the report for stdout, and the exit code.
 ///
 /// # Errors
@@ -42,6 +38,7 @@ const GATES_FILES: [&str; 2] = ["hookbench.toml", "scenarios/hookbench.toml"];
 pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failure> {
     let scenarios = select(&args.scenarios)?;
     let gates = gates(args)?;
+    let stored = Stored::load(&gates)?;
     if args.list {
         return Ok((list(&scenarios), ExitCode::Pass));
     }
@@ -67,7 +64,7 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         Err(stop) => return Err(stop.into()),
         Ok(()) => {
             // Gates look at the whole run, so they are judged on its summary and become its last events.
-            let judged: Vec<_> = gates.iter().map(|gate| judge(gate, &summary)).collect();
+            let judged = judge_all(&gates, &summary, &stored);
             for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
                 summary.observe(&event);
                 fault = fault.take().or_else(|| writer.write(&event).err());
@@ -155,38 +152,7 @@ fn corpora(args: &RunArgs, scenarios: &[Scenario]) -> Result<PathBuf, Failure> {
 
 /// Gates of the file and of the command line.
 fn gates(args: &RunArgs) -> Result<Vec<Gate>, Failure> {
-    if args.no_gates {
-        return Ok(Vec::new());
-    }
-    let default = || GATES_FILES.into_iter().map(PathBuf::from).find(|path| path.is_file());
-    let file = args.gates_file.clone().or_else(default);
-    let mut gates = match file {
-        None => Vec::new(),
-        Some(path) => {
-            let text = fs::read_to_string(&path).map_err(|error| {
-                Failure::usage(
-                    &path,
-                    format!("cannot be read: {error}"),
-                    "name a file of gates, or leave --gates-file out",
-                )
-            })?;
-            parse_gates(&path, &text).map_err(|faults| Failure::gates(&text, faults))?
-        }
-    };
-    for text in &args.gates {
-        let problem = |fault: GateSyntax| {
-            Source::new("--gate", text.as_str()).problem(fault.at..fault.at, fault.message, fault.remedy)
-        };
-        gates.push(Gate::parse(text).map_err(problem)?);
-    }
-    for gate in &gates {
-        if let Some(glob) = gate.expr.selector.unknown_event() {
-            let message =
-                format!("gate `{}`: no event is called `{glob}`, so it would never judge anything", gate.name);
-            return Err(Failure::usage("gates", message, "name one of the host's events, with `*` for any text"));
-        }
-    }
-    Ok(gates)
+    if args.no_gates { Ok(Vec::new()) } else { load_gates(args.gates_file.as_deref(), &args.gates) }
 }
 
 /// Opens the saved run. The default folder is replaced; a folder that the user names must be free.

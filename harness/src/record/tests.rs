@@ -33,6 +33,7 @@ fn rich_run() -> Vec<RunEvent> {
     broken.observation.cpu_partial = true;
     broken.observation.stdin_closed_early = true;
     broken.observation.stdout_dropped_bytes = 5;
+    broken.observation.stderr_dropped_bytes = 6;
     broken.observation.peak_memory_bytes = None;
     broken.observation.memory_source = MemorySource::None;
     broken.observation.first_byte_after = None;
@@ -117,6 +118,7 @@ fn every_ending_survives() {
         Ending::NotStarted(SpawnFault::NotFound),
         Ending::NotStarted(SpawnFault::NotPermitted),
         Ending::NotStarted(SpawnFault::Other(7)),
+        Ending::LauncherLost,
     ];
     let steps = endings.map(|ending| {
         let mut step = step("s", &format!("{ending:?}"), 0, 0);
@@ -306,7 +308,7 @@ fn write_sample() {
 
 /// Two scenarios of two steps, six rounds, one broken step, gates of all four verdicts.
 fn sample_run() -> Vec<RunEvent> {
-    use crate::gate::{Gate, judge};
+    use crate::gate::{Gate, Stored, judge_all};
     use crate::summary::fixture::header;
     use std::time::Duration;
 
@@ -347,14 +349,14 @@ fn sample_run() -> Vec<RunEvent> {
         }
     }
     let summary = Summary::of(&events);
-    for gate in [
+    let gates = [
         "clean: leak.count == 0",
         "recall: retrieval.recall@5[tag=must] >= 0.85",
         "tail: latency.wall.p95 <= 150ms",
         "slow: latency.cpu.p50 < +10% vs baseline",
-    ] {
-        events.push(RunEvent::GateJudged(judge(&Gate::parse(gate).unwrap(), &summary)));
-    }
+    ];
+    let gates = gates.map(|gate| Gate::parse(gate).unwrap());
+    events.extend(judge_all(&gates, &summary, &Stored::default()).into_iter().map(RunEvent::GateJudged));
     events.push(RunEvent::RunFinished);
     events
 }

@@ -8,6 +8,8 @@ mod bad_input;
 mod bench;
 mod exit_codes;
 mod findings;
+mod gate_controls;
+mod gates;
 mod goldens;
 mod interrupt;
 mod plan;
