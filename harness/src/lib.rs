@@ -9,10 +9,12 @@
 //! The way of a run is one function, [`replay::replay`]; it emits [`run_event::RunEvent`]s, and every report is made
 //! from those, live or saved.
 
+pub mod bench;
 pub mod caller;
 pub mod cli;
 pub mod cmd;
 pub mod delivered;
+pub mod doctor;
 pub mod exit_code;
 pub mod failure;
 pub mod gate;
@@ -26,8 +28,10 @@ pub mod observation;
 pub mod play;
 pub mod problem;
 pub mod process;
+pub mod progress;
 pub mod quality;
 pub mod record;
+pub mod recording;
 pub mod replay;
 pub mod report;
 pub mod run_event;

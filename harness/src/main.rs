@@ -24,6 +24,8 @@ fn main() -> ProcessExit {
     let ci = std::env::var("CI").ok();
     let outcome = match &cli.command {
         Command::Run(args) => cmd::run::run(args, ci.as_deref()),
+        Command::Bench(args) => cmd::bench::bench(args, ci.as_deref()),
+        Command::Doctor(args) => cmd::doctor::doctor(args, ci.as_deref()),
         Command::Review(selected) => cmd::golden::review(selected),
         Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
         Command::Report(args) => cmd::report::report(args),

@@ -54,6 +54,14 @@ pub struct Plan {
     pub interrupt: Interrupt,
 }
 
+impl Plan {
+    /// Calls of the hook that all repetitions make together; parallel ones count as one.
+    pub fn n_calls(&self) -> u64 {
+        let steps: usize = self.scenarios.iter().map(|(scenario, _)| scenario.steps.len()).sum();
+        steps as u64 * u64::from(self.repeat)
+    }
+}
+
 /// Why a replay could not go on.
 #[derive(Debug)]
 pub enum Stop {

@@ -7,6 +7,7 @@
 mod bound;
 mod expr;
 mod file;
+mod interim;
 mod judge;
 mod parse;
 mod selector;
@@ -14,6 +15,7 @@ mod selector;
 pub use self::bound::{Bound, Op, Unit};
 pub use self::expr::{Base, GateExpr, Metric, Options, Spread, Stat};
 pub use self::file::{Gate, GateFault, parse_gates};
+pub use self::interim::{Stored, judge_all, pairs_wanted, to_confirm};
 pub use self::judge::judge;
 pub use self::parse::GateSyntax;
 pub use self::selector::{Selector, SelectorKey};

@@ -8,6 +8,7 @@ mod figure;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod paired;
 mod rows;
 pub mod terminal;
 
