@@ -18,6 +18,8 @@ mod pairs;
 
 use std::time::{Duration, Instant};
 
+use hookbench_statistics::confirmation_pairs;
+
 use crate::caller::Caller;
 use crate::gate::{self, Gate, Stored};
 use crate::golden::Writing;
@@ -74,11 +76,16 @@ pub fn bench(comparison: &Comparison<'_>, recording: &mut Recording) -> Result<(
         seed = order::mixed(comparison.plan.seed, number);
         deadline = Instant::now() + comparison.max_time;
         recording.take(RunEvent::ConfirmStarted { round: first_round, seed });
-        let twice = Comparison { pairs: Pairs::Fixed(n_pairs.saturating_mul(2)), ..*comparison };
+        let confirmation = Comparison { pairs: Pairs::Fixed(twice(n_pairs)), ..*comparison };
         let phase = Phase { first_round, seed, deadline, number: number as usize };
-        n_pairs = measure(&twice, &arena, phase, recording)?;
+        n_pairs = measure(&confirmation, &arena, phase, recording)?;
     }
     Ok(())
+}
+
+/// Pairs that confirm a fail at `n`.
+fn twice(n: u32) -> u32 {
+    u32::try_from(confirmation_pairs(n as usize)).unwrap_or(u32::MAX)
 }
 
 /// One uninterrupted stretch of warm rounds: the first measurement or a confirmation.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use hookbench_statistics::{FIRST_LOOK, LOOK_STEP};
+use hookbench_statistics::FIRST_LOOK;
 
 /// Most rounds that can be asked for.
 const MOST: u32 = 100_000;
@@ -27,15 +27,13 @@ impl Pairs {
 
     /// Pairs to measure on to, now that there are `n`; `wanted` says what the gates would like.
     ///
-    /// Pairs that a gate cannot use, such as those of calls that did not start, do not count for it. It may then want
-    /// fewer than there are, and gets as many more as one look takes.
+    /// Always more than there are, or `None`.
     pub fn next_goal(self, n: u32, wanted: impl FnOnce() -> Option<usize>) -> Option<u32> {
         match self {
             Pairs::Fixed(_) => None,
             Pairs::Auto if n >= MOST => None,
             Pairs::Auto => {
-                let step = u32::try_from(LOOK_STEP).unwrap_or(MOST);
-                wanted().map(|wanted| u32::try_from(wanted).unwrap_or(MOST).clamp(n.saturating_add(step), MOST))
+                wanted().map(|wanted| u32::try_from(wanted).unwrap_or(MOST).clamp(n.saturating_add(1), MOST))
             }
         }
     }
@@ -78,8 +76,7 @@ mod tests {
         assert_eq!(Pairs::Auto.first_goal(), 20);
         assert_eq!(Pairs::Auto.next_goal(20, || None), None);
         assert_eq!(Pairs::Auto.next_goal(20, || Some(30)), Some(30));
-        // The gate had no use for any pair, and asks for its first look again.
-        assert_eq!(Pairs::Auto.next_goal(20, || Some(20)), Some(30));
+        assert_eq!(Pairs::Auto.next_goal(20, || Some(20)), Some(21));
         assert_eq!(Pairs::Auto.next_goal(99_999, || Some(200_000)), Some(100_000));
         assert_eq!(Pairs::Auto.next_goal(100_000, || Some(200_000)), None);
     }

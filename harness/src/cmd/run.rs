@@ -11,7 +11,7 @@ use crate::cmd::plan::{header, plan, tested_hook};
 use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::gate::judge;
+use crate::gate::{Stored, judge_all};
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::replay::{Stop, replay};
@@ -27,6 +27,7 @@ use crate::selection::{ROOT, select};
 pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failure> {
     let scenarios = select(&args.replay.scenarios)?;
     let gates = gates(&args.gate)?;
+    let stored = Stored::load(&gates)?;
     if args.list {
         return Ok((list(&scenarios), ExitCode::Pass));
     }
@@ -39,7 +40,7 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         Err(stop) => return Err(stop.into()),
         Ok(()) => {
             // Gates look at the whole run, so they are judged on its summary and become its last events.
-            let judged: Vec<_> = gates.iter().map(|gate| judge(gate, recording.summary())).collect();
+            let judged = judge_all(&gates, recording.summary(), &stored);
             for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
                 recording.take(event);
             }

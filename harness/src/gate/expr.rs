@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::bound::{Bound, Op};
+use super::bound::{Bound, Op, Unit, nine_digits};
 use super::selector::Selector;
 use crate::latency::{CONFIDENCE, Quantile};
 use crate::quality::Measure;
@@ -91,8 +91,6 @@ pub enum Metric {
     Instructions,
     /// Largest peak memory.
     MemoryPeak,
-    /// Processes that the hook started.
-    SpawnCount,
     /// Injected text.
     Budget(BudgetMeasure, Spread),
     /// Calls whose text the host cut.
@@ -130,7 +128,6 @@ impl Metric {
             }
             ["instructions"] => Some(Metric::Instructions),
             ["memory", "peak"] => Some(Metric::MemoryPeak),
-            ["spawn", "count"] => Some(Metric::SpawnCount),
             ["delivered", "truncated"] => Some(Metric::DeliveredTruncated),
             ["golden", "failed"] => Some(Metric::GoldenFailed),
             ["leak", "count"] => Some(Metric::LeakCount),
@@ -147,7 +144,6 @@ impl fmt::Display for Metric {
             Metric::Latency(clock, stat) => write!(out, "latency.{}.{stat}", clock.name()),
             Metric::Instructions => out.write_str("instructions"),
             Metric::MemoryPeak => out.write_str("memory.peak"),
-            Metric::SpawnCount => out.write_str("spawn.count"),
             Metric::Budget(measure, spread) => write!(out, "budget.{}.{}", measure.name(), spread.name()),
             Metric::DeliveredTruncated => out.write_str("delivered.truncated"),
             Metric::Retrieval(measure) => write!(out, "retrieval.{measure}"),
@@ -224,6 +220,18 @@ pub struct GateExpr {
     pub severity: Severity,
 }
 
+impl GateExpr {
+    /// A figure of base units (microseconds, bytes, ratios, shares) in the bound's unit.
+    pub(super) fn in_unit(&self, figure: f64) -> f64 {
+        nine_digits(figure / self.bound.unit.size())
+    }
+
+    /// A ratio to the base in the bound's unit: itself, or the change in per cent.
+    pub(super) fn relative(&self, ratio: f64) -> f64 {
+        if self.bound.unit == Unit::Times { nine_digits(ratio) } else { self.in_unit(ratio - 1.0) }
+    }
+}
+
 impl fmt::Display for GateExpr {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.metric)?;
@@ -248,7 +256,7 @@ impl fmt::Display for GateExpr {
                 format!("inconclusive={word}")
             }),
             options.confirm.map(|value| format!("confirm={value}")),
-            options.margin.map(|value| format!("margin={}%", super::bound::nine_digits(value * 100.0))),
+            options.margin.map(|value| format!("margin={}%", nine_digits(value * 100.0))),
         ]
         .into_iter()
         .flatten()

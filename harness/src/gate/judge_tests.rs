@@ -1,12 +1,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
 
+use std::time::Duration;
+
 use super::*;
+use crate::gate::sentence::short;
 use crate::observation::{Ending, SpawnFault};
-use crate::run_event::{FindingKind, RunEvent, StepResult};
+use crate::run_event::{FindingKind, OnInconclusive, RunEvent, Severity, StepResult, Verdict};
 use crate::summary::fixture::{finding, retrieved, run, step, summary};
 
 fn answer(text: &str, summary: &Summary) -> GateResult {
-    judge(&Gate::parse(text).unwrap(), summary)
+    judge_all(&[Gate::parse(text).unwrap()], summary, &Stored::default()).remove(0)
 }
 
 fn verdict(text: &str, summary: &Summary) -> Verdict {
@@ -131,7 +134,6 @@ fn what_needs_a_baseline_or_another_instrument_is_skipped() {
         "latency.cpu.p50 < +10% vs file:runs/a",
         "budget.utf16.max <= +5% vs baseline",
         "instructions <= 5",
-        "spawn.count == 0",
         "retrieval.recall@5 >= 0.5",
         "retrieval.abstain >= 0.5",
         "leak.count[event=Stop] == 0",

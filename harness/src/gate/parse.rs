@@ -10,7 +10,8 @@
 //! gate that parses can be judged.
 
 use super::bound::{Bound, Op, Unit};
-use super::expr::{Base, GateExpr, Metric, Options};
+use super::expr::{Base, GateExpr, Metric, Options, Stat};
+use super::question::{Question, log_bound};
 use super::selector::{Selector, SelectorKey};
 use crate::run_event::{OnInconclusive, Severity};
 
@@ -125,7 +126,9 @@ fn gate(cursor: &mut Cursor<'_>) -> Result<GateExpr, GateSyntax> {
     check_bound(metric, bound, base.as_ref()).map_err(|(message, remedy)| cursor.fault(bound_at, message, remedy))?;
     let options = options(cursor)?;
     let severity = severity(cursor)?;
-    Ok(GateExpr { metric, selector, op, bound, base, options, severity })
+    let gate = GateExpr { metric, selector, op, bound, base, options, severity };
+    check_change(&gate).map_err(|(message, remedy)| cursor.fault(bound_at, message, remedy))?;
+    Ok(gate)
 }
 
 fn metric(cursor: &mut Cursor<'_>) -> Result<Metric, GateSyntax> {
@@ -134,6 +137,11 @@ fn metric(cursor: &mut Cursor<'_>) -> Result<Metric, GateSyntax> {
     let name = cursor.take(|sign| is_word(sign) || sign == '.' || sign == '@');
     if let Some(metric) = Metric::parse(name) {
         return Ok(metric);
+    }
+    if name == "spawn.count" {
+        // Neither rusage nor a process table that is read now and then can count children that come and go.
+        let remedy = "gate leak.count for children that stay, latency.cpu or instructions for what they cost";
+        return Err(cursor.fault(start, "`spawn.count` is not measured", remedy));
     }
     let family = name.split('.').next().unwrap_or_default();
     let remedy = match family {
@@ -144,8 +152,8 @@ fn metric(cursor: &mut Cursor<'_>) -> Result<Metric, GateSyntax> {
              byte_precision"
         }
         _ => {
-            "the metrics are latency.*, instructions, memory.peak, spawn.count, budget.*, delivered.truncated, \
-             retrieval.*, golden.failed, leak.count, timeout.count and flaky.count"
+            "the metrics are latency.*, instructions, memory.peak, budget.*, delivered.truncated, retrieval.*, \
+             golden.failed, leak.count, timeout.count and flaky.count"
         }
     };
     let message = if name.is_empty() { "a metric is missing".to_owned() } else { format!("unknown metric `{name}`") };
@@ -316,6 +324,38 @@ fn check_bound(metric: Metric, bound: Bound, base: Option<&Base>) -> Result<(), 
         }
         _ => Ok(()),
     }
+}
+
+/// Which changes against another hook or run can be judged; the answer to one that cannot is message and remedy.
+fn check_change(gate: &GateExpr) -> Result<(), (String, String)> {
+    let misfit = |message: &str, remedy: &str| Err((message.to_owned(), remedy.to_owned()));
+    if !matches!(gate.base, Some(Base::Baseline | Base::File(_))) {
+        return Ok(());
+    }
+    let towards = log_bound(gate);
+    if !towards.is_finite() {
+        return misfit(
+            "no figure is a hundred per cent below its base",
+            "write a change above -100%, or a ratio above 0x",
+        );
+    }
+    let Some(question) = Question::of(gate) else { return Ok(()) };
+    if matches!(question.stat, Stat::Min | Stat::Max) {
+        return misfit("single smallest and largest samples prove no change", "gate p50, p95 or mean `vs baseline`");
+    }
+    if towards == 0.0 {
+        return misfit(
+            "no number of rounds tells noise from a change of nothing",
+            "write the change that must fail, such as < +5%, or the gain that must be there, such as < -5%",
+        );
+    }
+    if question.rule.margin <= 0.0 || question.rule.margin >= question.rule.forbidden {
+        return misfit(
+            "the margin is not between nothing and the bound",
+            "leave margin= out, which takes half the bound",
+        );
+    }
+    Ok(())
 }
 
 fn options(cursor: &mut Cursor<'_>) -> Result<Options, GateSyntax> {

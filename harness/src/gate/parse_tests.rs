@@ -59,7 +59,6 @@ fn each_metric_of_the_grammar_parses() {
         ("latency.cpu.mean <= 1ms", Metric::Latency(Clock::Cpu, Stat::Mean)),
         ("instructions < +3% vs baseline", Metric::Instructions),
         ("memory.peak <= 20MiB", Metric::MemoryPeak),
-        ("spawn.count == 0", Metric::SpawnCount),
         ("budget.bytes.max <= 9000", Metric::Budget(BudgetMeasure::Bytes, Spread::Max)),
         ("budget.bytes.max <= 9kB", Metric::Budget(BudgetMeasure::Bytes, Spread::Max)),
         ("budget.utf16.sum <= 9000", Metric::Budget(BudgetMeasure::Utf16, Spread::Sum)),
@@ -110,6 +109,15 @@ fn mistakes_name_their_place() {
         ("leek.count == 0", 0, "unknown metric `leek.count`"),
         ("  latency.wall.p42 <= 1ms", 2, "unknown metric `latency.wall.p42`"),
         ("retrieval.recall@0 >= 1", 0, "unknown metric `retrieval.recall@0`"),
+        ("spawn.count == 0", 0, "`spawn.count` is not measured"),
+        ("latency.cpu.min < +10% vs baseline", 18, "single smallest and largest samples prove no change"),
+        ("latency.wall.max < +10% vs baseline", 19, "single smallest and largest samples prove no change"),
+        ("latency.cpu.p50 < +0% vs baseline", 18, "no number of rounds tells noise from a change of nothing"),
+        ("latency.cpu.p50 <= 1x vs baseline", 19, "no number of rounds tells noise from a change of nothing"),
+        ("latency.cpu.p50 <= 0x vs baseline", 19, "no figure is a hundred per cent below its base"),
+        ("budget.utf16.max <= -100% vs file:a", 20, "no figure is a hundred per cent below its base"),
+        ("latency.cpu.p50 < +5% vs baseline with margin=5%", 18, "the margin is not between nothing and the bound"),
+        ("latency.cpu.p50 < +5% vs baseline with margin=0%", 18, "the margin is not between nothing and the bound"),
         ("leak.count[evnt=x] == 0", 11, "unknown selector key `evnt`"),
         ("leak.count[event] == 0", 16, "`=` is missing after `event`"),
         ("leak.count[event=] == 0", 17, "`event` has no glob"),
@@ -164,7 +172,7 @@ fn mistakes_name_their_place() {
 
 #[test]
 fn a_change_of_nothing_keeps_its_sign() {
-    for text in ["latency.cpu.p50 < +0% vs baseline", "latency.cpu.p50 <= -5% vs baseline"] {
+    for text in ["budget.utf16.max < +0% vs baseline", "latency.cpu.p50 <= -5% vs baseline"] {
         assert_eq!(parse(text).to_string(), text);
         assert!(parse(text).bound.change);
     }

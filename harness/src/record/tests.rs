@@ -306,7 +306,7 @@ fn write_sample() {
 
 /// Two scenarios of two steps, six rounds, one broken step, gates of all four verdicts.
 fn sample_run() -> Vec<RunEvent> {
-    use crate::gate::{Gate, judge};
+    use crate::gate::{Gate, Stored, judge_all};
     use crate::summary::fixture::header;
     use std::time::Duration;
 
@@ -347,14 +347,14 @@ fn sample_run() -> Vec<RunEvent> {
         }
     }
     let summary = Summary::of(&events);
-    for gate in [
+    let gates = [
         "clean: leak.count == 0",
         "recall: retrieval.recall@5[tag=must] >= 0.85",
         "tail: latency.wall.p95 <= 150ms",
         "slow: latency.cpu.p50 < +10% vs baseline",
-    ] {
-        events.push(RunEvent::GateJudged(judge(&Gate::parse(gate).unwrap(), &summary)));
-    }
+    ];
+    let gates = gates.map(|gate| Gate::parse(gate).unwrap());
+    events.extend(judge_all(&gates, &summary, &Stored::default()).into_iter().map(RunEvent::GateJudged));
     events.push(RunEvent::RunFinished);
     events
 }

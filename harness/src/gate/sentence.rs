@@ -1,0 +1,57 @@
+//! The words of a gate's answer: figures in sentences, and what to do about each metric.
+
+use super::expr::{GateExpr, Metric};
+use crate::quality::Measure;
+use crate::summary::{StepSummary, Summary};
+
+/// `scenario/step`.
+pub(super) fn place(step: &StepSummary) -> String {
+    format!("{}/{}", step.scenario, step.step)
+}
+
+/// A figure for a sentence: four significant digits at least, whole numbers whole.
+pub(super) fn short(figure: f64) -> String {
+    let text = match figure.abs() {
+        whole if whole.fract() == 0.0 => return format!("{figure:.0}"),
+        large if large >= 100.0 => format!("{figure:.1}"),
+        middle if middle >= 1.0 => format!("{figure:.2}"),
+        _ => format!("{figure:.4}"),
+    };
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A figure in the gate's unit; a change has its sign in front.
+pub(super) fn shown(expr: &GateExpr, figure: f64) -> String {
+    let sign = if expr.bound.change && figure >= 0.0 { "+" } else { "" };
+    format!("{sign}{}{}", short(figure), expr.bound.unit.sign())
+}
+
+/// The bound with its operator and base, as in `< +10% vs baseline`.
+pub(super) fn bound(expr: &GateExpr) -> String {
+    let base = expr.base.as_ref().map(|base| format!(" vs {base}")).unwrap_or_default();
+    format!("{} {}{base}", expr.op.sign(), expr.bound)
+}
+
+/// Reason and remedy for too few samples; the remedy counts the rounds that would do.
+pub(super) fn too_few(have: u64, need: u64, summary: &Summary) -> (String, String) {
+    let rounds = summary.header().map_or(1, |header| u64::from(header.repeat)).max(1);
+    let repeat = (need * rounds).div_ceil(have.max(1));
+    (format!("n too small: {have} samples of {need} needed"), format!("run with --repeat {repeat}"))
+}
+
+/// What to do about a broken bound.
+pub(super) fn remedy(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Latency(..) => "find what the hook does in this time, or raise the bound on purpose",
+        Metric::Instructions => "find the new work with a profiler, or raise the bound on purpose",
+        Metric::MemoryPeak => "find what the hook keeps in memory, or raise the bound on purpose",
+        Metric::Budget(..) => "make the hook inject less, or raise the bound on purpose",
+        Metric::DeliveredTruncated => "make the hook inject less: the model saw a preview only",
+        Metric::Retrieval(Measure::Abstain) => "make the hook silent when nothing fits",
+        Metric::Retrieval(_) => "look at the steps with low scores in the retrieval table",
+        Metric::GoldenFailed => "review the changed texts, then accept them if they are right",
+        Metric::LeakCount => "end all children before the hook ends",
+        Metric::TimeoutCount => "make the hook answer in time; the host drops a late answer",
+        Metric::FlakyCount => "remove what differs between rounds: clocks, random order, shared state",
+    }
+}
