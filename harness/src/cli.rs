@@ -238,4 +238,6 @@ pub enum Format {
     Events,
     /// summary.json of a saved run
     Summary,
+    /// What `doctor --json` prints
+    Doctor,
 }

@@ -8,11 +8,12 @@ use hookbench::cli::{Cli, Command};
 use hookbench::cmd;
 use hookbench::exit_code::ExitCode;
 use hookbench::golden::Writing;
-use hookbench::process::launcher;
+use hookbench::process::{burner, launcher};
 
 fn main() -> ProcessExit {
     // The launcher is this executable again; the less it has done before, the smaller the memory floor.
     launcher::run_if_asked();
+    burner::run_if_asked();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -41,6 +41,11 @@ impl Recording {
         &self.summary
     }
 
+    /// The figures in the end, of a run that is not saved.
+    pub fn into_summary(self) -> Summary {
+        self.summary
+    }
+
     /// Ends the saved run.
     ///
     /// # Errors

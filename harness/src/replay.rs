@@ -24,7 +24,7 @@ use crate::sandbox::{Sandbox, SandboxOptions};
 use crate::scenario::Scenario;
 
 /// What is to be replayed, and how.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// Scenarios with the profile of the client that each is replayed as.
     pub scenarios: Vec<(Scenario, &'static HostProfile)>,
