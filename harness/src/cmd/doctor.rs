@@ -30,7 +30,7 @@ pub fn doctor(args: &DoctorArgs, ci: Option<&str>) -> Result<(String, ExitCode),
         }
     };
     if !args.self_test {
-        let interrupt = Interrupt::from_signals().map_err(|error| Stop::Io(error))?;
+        let interrupt = Interrupt::from_signals().map_err(Stop::Io)?;
         let machine = Machine::examine(&Caller::new(interrupt).map_err(Stop::Io)?, args.calls, args.replay.seed)?;
         return Ok((text(args, &machine, None), ExitCode::Pass));
     }

@@ -93,7 +93,7 @@ fn equal_hooks(evidence: &Evidence) -> Check {
     let count = |verdict| evidence.trials.iter().filter(|trial| trial.verdict == verdict).count();
     let (n, n_failed, n_passed) = (evidence.trials.len(), count(Verdict::Fail), count(Verdict::Pass));
     let asked = evidence.n_asked as usize;
-    let time = if n < asked { format!(", when {} of {asked} fitted into the time", n) } else { String::new() };
+    let time = if n < asked { format!("; only {n} of {asked} fitted into the time") } else { String::new() };
     let cut = match evidence.n_cut {
         0 => String::new(),
         cut => format!("; {cut} more cut off by its end"),
@@ -233,7 +233,7 @@ mod tests {
         evidence.trials.truncate(2);
         evidence.n_cut = 1;
         assert_eq!(verdicts(&evidence).1, Verdict::Pass);
-        assert!(judge(&evidence)[0].reason.ends_with(", when 2 of 4 fitted into the time; 1 more cut off by its end"));
+        assert!(judge(&evidence)[0].reason.ends_with("; only 2 of 4 fitted into the time; 1 more cut off by its end"));
         evidence.trials.truncate(1);
         assert_eq!(verdicts(&evidence).0[0], Verdict::Inconclusive);
         evidence.trials = vec![trial(Verdict::Inconclusive); 4];
