@@ -56,6 +56,7 @@ impl Caller {
             stdout: Vec::new(),
             stderr: error.to_string().into_bytes(),
             stdout_dropped_bytes: 0,
+            stderr_dropped_bytes: 0,
             exit_after: Duration::ZERO,
             eof_after: Duration::ZERO,
             first_byte_after: None,

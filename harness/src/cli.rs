@@ -30,6 +30,8 @@ pub enum Command {
     Review(Selected),
     /// Take the delivered text of the last run as golden.
     Accept(Selected),
+    /// Judge a saved run by gates.
+    Gate(JudgeArgs),
     /// Write the report of a saved run again.
     Report(ReportArgs),
     /// Print the JSON Schema of a file format.
@@ -189,6 +191,27 @@ pub struct DoctorArgs {
     #[arg(long, default_value_t = 1_000, requires = "save_rounds", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: u32,
     /// Print everything as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `gate`.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// Folder of the saved run.
+    #[arg(default_value = ".hookbench/last")]
+    pub run: PathBuf,
+    /// A gate, as in hookbench.toml; may be repeated.
+    #[arg(long = "gate", value_name = "GATE")]
+    pub gates: Vec<String>,
+    /// File with gates. Default: hookbench.toml here or in scenarios/, when there is one. Without any gate, the run is
+    /// judged by its own again.
+    #[arg(long, value_name = "FILE")]
+    pub gates_file: Option<PathBuf>,
+    /// A gate with too little evidence ends with code 4.
+    #[arg(long)]
+    pub strict: bool,
+    /// Print the summary with the gates as JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }

@@ -23,6 +23,8 @@ pub fn delivered(
         Ending::Exited(code) => Exit::Code(code),
         Ending::Signalled(signal) => Exit::Signal(signal),
         Ending::TimedOut => Exit::TimedOut,
+        // Whatever it wrote, its end is that of a process which a signal ended.
+        Ending::LauncherLost => Exit::Signal(9),
         // The shell answers 127 for a missing program and 126 for one that may not run.
         Ending::NotStarted(_) => Exit::Code(127),
     };

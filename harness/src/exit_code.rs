@@ -82,6 +82,14 @@ impl ExitCode {
         if scenarios.iter().any(|scenario| scenario.state != ScenarioState::Pass) {
             return ExitCode::Behaviour;
         }
+        ExitCode::of_gates(summary, strict)
+    }
+
+    /// The code of a run by its gates alone, whatever its steps did.
+    pub fn of_gates(summary: &Summary, strict: bool) -> ExitCode {
+        if !summary.complete() {
+            return ExitCode::Interrupted;
+        }
         let gates = || summary.gates().iter();
         let broken = gates().any(|gate| match gate.verdict {
             Verdict::Fail => gate.severity == Severity::Fail,

@@ -62,7 +62,10 @@ impl From<Problems> for Failure {
 
 impl From<RecordFault> for Failure {
     fn from(fault: RecordFault) -> Failure {
-        Failure::usage("saved run", fault.to_string(), fault.remedy())
+        match fault {
+            RecordFault::Unwritable { .. } => Failure::Internal(format!("{fault}; {}", fault.remedy())),
+            fault => Failure::usage("saved run", fault.to_string(), fault.remedy()),
+        }
     }
 }
 

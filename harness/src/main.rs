@@ -29,13 +29,17 @@ fn main() -> ProcessExit {
         Command::Doctor(args) => cmd::doctor::doctor(args, ci.as_deref()),
         Command::Review(selected) => cmd::golden::review(selected),
         Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
+        Command::Gate(args) => cmd::gate::gate(args),
         Command::Report(args) => cmd::report::report(args),
         Command::Schema { format } => cmd::schema::schema(*format).map(|text| (text + "\n", ExitCode::Pass)),
     };
     match outcome {
         Ok((text, code)) => match io::stdout().lock().write_all(text.as_bytes()) {
             // A reader that has seen enough is not a failure of the run.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::Internal.into(),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let _ = writeln!(io::stderr().lock(), "internal error: the report cannot be printed: {error}");
+                ExitCode::Internal.into()
+            }
             _ => code.into(),
         },
         Err(failure) => {

@@ -16,6 +16,9 @@ pub enum Ending {
     TimedOut,
     /// Could not be started: the operating system's error text.
     NotStarted(SpawnFault),
+    /// Ended or stopped the process that launched it, so that nobody saw its own end. Its times and its CPU are unknown,
+    /// and it may still be running: only the launcher could have found and ended it.
+    LauncherLost,
 }
 
 /// Why a process could not be started.
@@ -53,6 +56,8 @@ pub struct Observation {
     pub stderr: Vec<u8>,
     /// Bytes of stdout beyond the capture limit, counted and dropped.
     pub stdout_dropped_bytes: u64,
+    /// Bytes of stderr beyond the capture limit, counted and dropped.
+    pub stderr_dropped_bytes: u64,
     /// From just before the spawn to the exit of the hook's own process.
     pub exit_after: Duration,
     /// From just before the spawn until the host stops waiting: the exit and the end of both output streams, or the

@@ -101,7 +101,7 @@ pub fn play_step(stage: &Stage<'_>, index: usize, step: &Step) -> Result<Vec<Ste
             injected_bytes: reached.bytes,
             decision: reached.decision.clone(),
             truncated: reached.truncated,
-            tags: Vec::new(),
+            tags: step.tags.clone(),
             parts: Vec::new(),
             late: None,
             delivered: reached.text,

@@ -202,6 +202,8 @@ pub enum FindingKind {
     Crash,
     /// The hook could not be started.
     NotStarted,
+    /// The hook ended or stopped the process that launched it.
+    LostLauncher,
     /// Exit code differs from the expected one.
     ExitCode,
     /// The host would have taken another decision than expected.
@@ -244,10 +246,11 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds, in report order.
-    pub const ALL: [FindingKind; 22] = [
+    pub const ALL: [FindingKind; 23] = [
         FindingKind::Timeout,
         FindingKind::Crash,
         FindingKind::NotStarted,
+        FindingKind::LostLauncher,
         FindingKind::ExitCode,
         FindingKind::Decision,
         FindingKind::InvalidOutput,
@@ -275,6 +278,7 @@ impl FindingKind {
             FindingKind::Timeout => "timeout",
             FindingKind::Crash => "crash",
             FindingKind::NotStarted => "not-started",
+            FindingKind::LostLauncher => "lost-launcher",
             FindingKind::ExitCode => "exit-code",
             FindingKind::Decision => "decision",
             FindingKind::InvalidOutput => "invalid-output",

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod doctor;
+pub mod gate;
 mod gates;
 pub mod golden;
 mod plan;

@@ -206,3 +206,7 @@ fn phases<'c>(case: &'c Case<'_>) -> &'c [Phase] {
 #[cfg(test)]
 #[path = "judge_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod comparison_tests;

@@ -111,6 +111,13 @@ fn process(expect: &Expect, fault: &Fault, seen: &Seen<'_>) -> Vec<Finding> {
             FindingKind::Crash,
             format!("expected an exit, the hook was ended by signal {signal}; stderr: {stderr}; find the crash"),
         )),
+        Ending::LauncherLost => Some(found(
+            FindingKind::LostLauncher,
+            format!(
+                "expected an exit, the hook ended or stopped its parent process, which in a session is the host; \
+                 stderr: {stderr}; signal no process that the hook did not start"
+            ),
+        )),
         Ending::NotStarted(why) => Some(found(FindingKind::NotStarted, not_started(why))),
         Ending::Exited(code) => exit_code(expect, fault, code, &stderr),
     };
@@ -148,12 +155,15 @@ fn not_started(why: SpawnFault) -> String {
 /// What the process did with its streams and children.
 fn streams(expect: &Expect, observation: &Observation) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if observation.stdout_dropped_bytes > 0 {
-        let message = format!(
-            "stdout went {} bytes past what is captured; a host reads all of it: print less",
-            observation.stdout_dropped_bytes
-        );
-        findings.push(found(FindingKind::Flood, message));
+    for (stream, dropped_bytes) in
+        [("stdout", observation.stdout_dropped_bytes), ("stderr", observation.stderr_dropped_bytes)]
+    {
+        if dropped_bytes > 0 {
+            let message = format!(
+                "{stream} went {dropped_bytes} bytes past what is captured; a host reads all of it: print less"
+            );
+            findings.push(found(FindingKind::Flood, message));
+        }
     }
     if observation.stream_held_open && expect.stream_held_open == Permission::Forbid {
         let message = format!(

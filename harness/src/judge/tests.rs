@@ -9,6 +9,7 @@ fn quiet() -> Observation {
         stdout: Vec::new(),
         stderr: Vec::new(),
         stdout_dropped_bytes: 0,
+        stderr_dropped_bytes: 0,
         exit_after: Duration::from_millis(3),
         eof_after: Duration::from_millis(3),
         first_byte_after: None,

@@ -101,10 +101,10 @@ impl Link {
             let mut chunk = [0; 4096];
             let mut guard = self.control.readable().await?;
             match guard.try_io(|control| control.get_ref().read(&mut chunk)) {
-                Ok(Ok(0)) => return Err(lost(&"it has ended")),
+                Ok(Ok(0)) => return Err(gone(&"it has ended")),
                 Ok(Ok(n_bytes)) => self.inbox.extend(chunk.iter().take(n_bytes)),
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(Err(error)) => return Err(lost(&error)),
+                Ok(Err(error)) => return Err(gone(&error)),
                 Err(_would_block) => {}
             }
         }
@@ -130,6 +130,11 @@ fn take_frame(inbox: &mut Vec<u8>) -> Option<Vec<u8>> {
     let body = inbox.get(4..4 + len)?.to_vec();
     inbox.drain(..4 + len);
     Some(body)
+}
+
+/// The launcher ended while it owed a reply.
+fn gone(why: &dyn std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, lost(why))
 }
 
 fn lost(why: &dyn std::fmt::Display) -> io::Error {

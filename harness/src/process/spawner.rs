@@ -58,8 +58,8 @@ impl Launcher {
 
     /// Runs one call to its end and leaves nothing of it behind.
     ///
-    /// Needs a tokio runtime with I/O and time. Fails only when the launcher cannot be started or was lost, or
-    /// sockets ran out.
+    /// Needs a tokio runtime with I/O and time. Fails only when the launcher cannot be started or reached, or sockets
+    /// ran out. A hook that takes its launcher along is an observation, and the next call has a fresh launcher.
     pub async fn call(&mut self, call: &Call) -> io::Result<Observation> {
         self.link.take_if(|link| !link.is_alive());
         let mut link = match self.link.take() {
@@ -85,7 +85,11 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
     drop(hook_ends);
     drop(in_hand);
 
-    let ended = pump_until_ended(link, call, &mut feed, &mut out, &mut err).await?;
+    let began = Instant::now();
+    let ended = match pump_until_ended(link, call, &mut feed, &mut out, &mut err).await {
+        Err(error) if is_loss(&error) => return Ok((unseen(out, err, began.elapsed()), false)),
+        ended => ended?,
+    };
     feed.push_now()?;
     out.pull_now()?;
     err.pull_now()?;
@@ -98,7 +102,14 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
     out.close();
     err.close();
 
-    let swept = if ended.alone { Swept { orphans: Vec::new(), clean: true } } else { sweep(link).await? };
+    let swept = match ended.alone {
+        true => Swept { orphans: Vec::new(), clean: true },
+        false => match sweep(link).await {
+            // What the hook left behind has ended it meanwhile.
+            Err(error) if is_loss(&error) => return Ok((unseen(out, err, began.elapsed()), false)),
+            swept => swept?,
+        },
+    };
     // A signal to the group ends the hook and its children in any order. Only who is left after it holds a stream.
     let group_was_signalled = ended.timed_out || (call.kill_after.is_some() && is_killed(&ended));
     let stream_held_open = is_open && (!group_was_signalled || !swept.orphans.is_empty());
@@ -111,6 +122,7 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
         stdout: out.bytes,
         stderr: err.bytes,
         stdout_dropped_bytes: out.dropped_bytes,
+        stderr_dropped_bytes: err.dropped_bytes,
         exit_after: since_start(ended.ended_at),
         eof_after: since_start(waited_until),
         first_byte_after: out.first_byte_at.map(since_start),
@@ -126,6 +138,32 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
         orphans: swept.orphans,
     };
     Ok((observation, swept.clean))
+}
+
+/// What is known of a call whose launcher did not live to tell the end.
+fn unseen(out: Capture, err: Capture, waited: Duration) -> Observation {
+    Observation {
+        ending: Ending::LauncherLost,
+        stdout: out.bytes,
+        stderr: err.bytes,
+        stdout_dropped_bytes: out.dropped_bytes,
+        stderr_dropped_bytes: err.dropped_bytes,
+        exit_after: waited,
+        eof_after: waited,
+        first_byte_after: None,
+        cpu: Duration::ZERO,
+        cpu_partial: true,
+        peak_memory_bytes: None,
+        memory_source: MemorySource::None,
+        stdin_closed_early: false,
+        stream_held_open: false,
+        orphans: Vec::new(),
+    }
+}
+
+/// The launcher ended, or fell silent, while it owed a reply about a hook: nobody but the hook could have done that.
+fn is_loss(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::TimedOut)
 }
 
 fn run_of(call: &Call) -> Run {

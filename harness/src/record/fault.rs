@@ -14,6 +14,14 @@ pub enum RecordFault {
         /// The system's word.
         source: io::Error,
     },
+    /// The file system refused in the middle of a run: what is saved of it is not whole.
+    #[error("{}: the run cannot be saved: {source}", path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
     /// There is a run in the folder already.
     #[error("{} already holds a saved run", path.display())]
     Occupied {
@@ -54,6 +62,7 @@ impl RecordFault {
     /// What to do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
+            RecordFault::Unwritable { .. } => "make room on the disk, keep the folder in place, and run again",
             RecordFault::Io { .. } => "check that the folder exists and may be read and written",
             RecordFault::Occupied { .. } => "name another folder with --out, or remove this one",
             RecordFault::NotARun { .. } => "name a folder that `hookbench run --out` has written",

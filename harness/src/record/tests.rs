@@ -33,6 +33,7 @@ fn rich_run() -> Vec<RunEvent> {
     broken.observation.cpu_partial = true;
     broken.observation.stdin_closed_early = true;
     broken.observation.stdout_dropped_bytes = 5;
+    broken.observation.stderr_dropped_bytes = 6;
     broken.observation.peak_memory_bytes = None;
     broken.observation.memory_source = MemorySource::None;
     broken.observation.first_byte_after = None;
@@ -117,6 +118,7 @@ fn every_ending_survives() {
         Ending::NotStarted(SpawnFault::NotFound),
         Ending::NotStarted(SpawnFault::NotPermitted),
         Ending::NotStarted(SpawnFault::Other(7)),
+        Ending::LauncherLost,
     ];
     let steps = endings.map(|ending| {
         let mut step = step("s", &format!("{ending:?}"), 0, 0);

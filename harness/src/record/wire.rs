@@ -15,8 +15,8 @@ pub const FORMAT: &str = "hookbench-run";
 /// Major version. History: 1, the first.
 pub const MAJOR: u32 = 1;
 /// Minor version: grows when keys, events or finding kinds are added. History: 1.0, the first; 1.1, arms, confirmation,
-/// instructions, schedules, shards and several hooks on one event.
-pub const MINOR: u32 = 1;
+/// instructions, schedules, shards and several hooks on one event; 1.2, the ending and the finding of a lost launcher.
+pub const MINOR: u32 = 2;
 
 /// First line of the file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -192,19 +192,27 @@ struct WireObservation {
     /// Bytes of stdout that are not in this file, whether the run or the file left them out.
     stdout_dropped_bytes: u64,
     stderr: WireBytes,
-    /// Bytes of stderr that the file left out.
+    /// Bytes of stderr that are not in this file, whether the run or the file left them out.
     stderr_dropped_bytes: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum WireEnding {
-    Exited { code: i32 },
-    Signalled { signal: i32 },
+    Exited {
+        code: i32,
+    },
+    Signalled {
+        signal: i32,
+    },
     TimedOut,
     NotFound,
     NotPermitted,
-    NotStarted { errno: i32 },
+    NotStarted {
+        errno: i32,
+    },
+    /// Since 1.2.
+    LauncherLost,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -49,7 +49,7 @@ impl RunWriter {
     /// Appends one event.
     ///
     /// # Errors
-    /// [`RecordFault::Io`] from the file system.
+    /// [`RecordFault::Unwritable`] from the file system.
     pub fn write(&mut self, event: &RunEvent) -> Result<(), RecordFault> {
         self.write_line(&WireEvent::of(event, MAX_STREAM_BYTES))
     }
@@ -57,23 +57,28 @@ impl RunWriter {
     fn write_line(&mut self, line: &impl Serialize) -> Result<(), RecordFault> {
         let path = || self.folder.join(EVENTS_FILE);
         let mut bytes =
-            serde_json::to_vec(line).map_err(|error| RecordFault::Io { path: path(), source: error.into() })?;
+            serde_json::to_vec(line).map_err(|error| RecordFault::Unwritable { path: path(), source: error.into() })?;
         bytes.push(b'\n');
         // One write per line and no buffer in between: a torn line can only be the last.
-        self.events.write_all(&bytes).map_err(|source| RecordFault::Io { path: path(), source })
+        self.events.write_all(&bytes).map_err(|source| RecordFault::Unwritable { path: path(), source })
     }
 
     /// Writes the summary beside the events and ends the saved run.
     ///
     /// # Errors
-    /// [`RecordFault::Io`] from the file system.
+    /// [`RecordFault::Unwritable`] from the file system.
     pub fn finish(self, summary: &Summary) -> Result<(), RecordFault> {
-        self.events.sync_data().map_err(io_fault(&self.folder.join(EVENTS_FILE)))?;
+        self.events.sync_data().map_err(unwritable(&self.folder.join(EVENTS_FILE)))?;
         let path = self.folder.join(SUMMARY_FILE);
         let partial = self.folder.join(format!("{SUMMARY_FILE}.partial"));
-        fs::write(&partial, SummaryFile::of(summary).to_text()).map_err(io_fault(&partial))?;
-        fs::rename(&partial, &path).map_err(io_fault(&path))
+        fs::write(&partial, SummaryFile::of(summary).to_text()).map_err(unwritable(&partial))?;
+        fs::rename(&partial, &path).map_err(unwritable(&path))
     }
+}
+
+fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> RecordFault {
+    let path = path.to_owned();
+    move |source| RecordFault::Unwritable { path, source }
 }
 
 fn io_fault(path: &Path) -> impl FnOnce(io::Error) -> RecordFault {

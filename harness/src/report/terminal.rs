@@ -49,6 +49,13 @@ pub fn render_with(summary: &Summary, instruments: &[Instrument]) -> String {
     out
 }
 
+/// The gates alone, with reason and remedy of those that do not pass; empty when none was judged.
+pub fn gate_table(summary: &Summary) -> String {
+    let mut out = String::new();
+    gates(&mut out, summary);
+    out.trim_start().to_owned()
+}
+
 /// Adds one line. A hook's text may hold anything; control characters would let it drive the terminal.
 fn line(out: &mut String, text: &str) {
     out.extend(text.trim_end().chars().map(|sign| if sign.is_control() { '\u{fffd}' } else { sign }));

@@ -100,6 +100,7 @@ pub(crate) fn ending(ending: Ending) -> String {
         Ending::Signalled(signal) => format!("was ended by signal {signal}"),
         Ending::TimedOut => "reached its timeout".to_owned(),
         Ending::NotStarted(fault) => format!("could not be started ({fault:?})"),
+        Ending::LauncherLost => "ended the process that launched it".to_owned(),
     }
 }
 

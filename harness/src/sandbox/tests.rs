@@ -25,6 +25,7 @@ fn run(call: &ShellCall) -> Observation {
         stdout: output.stdout,
         stderr: output.stderr,
         stdout_dropped_bytes: 0,
+        stderr_dropped_bytes: 0,
         exit_after: std::time::Duration::ZERO,
         eof_after: std::time::Duration::ZERO,
         first_byte_after: None,

@@ -14,6 +14,8 @@ pub struct Step {
     pub name: String,
     /// Event name of the payload.
     pub event: String,
+    /// Words for the selector `tag` of gates.
+    pub tags: Vec<String>,
     /// What is written to the hook's stdin.
     pub stdin: Stdin,
     /// Name of the session it belongs to.

@@ -167,6 +167,9 @@ pub(crate) struct StepWire {
     pub session: Option<String>,
     /// Working folder of the hook. Default: the payload's `cwd`, else the project.
     pub cwd: Option<String>,
+    /// Words for the selector `tag` of gates.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// Timeout of this call in milliseconds.
     pub timeout_ms: Option<u64>,
     /// Additional arguments of the hook command.

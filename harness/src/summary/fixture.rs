@@ -38,6 +38,7 @@ pub(crate) fn step(scenario: &str, step: &str, index: u32, round: u32) -> StepRe
             stdout: b"{}".to_vec(),
             stderr: Vec::new(),
             stdout_dropped_bytes: 0,
+            stderr_dropped_bytes: 0,
             exit_after: Duration::from_micros(2_900),
             eof_after: Duration::from_micros(3_000),
             first_byte_after: Some(Duration::from_micros(2_500)),

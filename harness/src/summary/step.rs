@@ -16,7 +16,7 @@ pub struct Call {
     pub round: u32,
     /// The round only warmed the machine up: its times are shown apart.
     pub cold: bool,
-    /// The hook's process came to life; without it the times say nothing about the hook.
+    /// The hook's process came to life and was seen to its end; without that the times say nothing about the hook.
     pub started: bool,
     /// Spawn to end of output, in microseconds.
     pub wall_us: u64,
@@ -55,7 +55,7 @@ impl Call {
         Call {
             round: result.round,
             cold,
-            started: !matches!(seen.ending, Ending::NotStarted(_)),
+            started: !matches!(seen.ending, Ending::NotStarted(_) | Ending::LauncherLost),
             wall_us: micros(seen.eof_after),
             exit_us: micros(seen.exit_after),
             cpu_us: micros(seen.cpu),

@@ -1,4 +1,7 @@
-//! One test a code. 130 is with the interrupt, 2 with bad input; 70 needs a machine that fails.
+//! One test a code at least. More of 130 is with the interrupt, more of 2 with bad input.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::bench::{ANY, Bench, GOLDEN, stderr, stdout};
 
@@ -56,10 +59,58 @@ fn code_5_a_folder_without_scenarios() {
 }
 
 #[test]
-fn code_70_a_fault_of_hookbench_itself() {
-    // A hook that kills the launcher breaks the machinery, and nobody's input is wrong.
-    let seen = Bench::of(ANY).run("kill -KILL $PPID; sleep 1", "").code(70);
-    assert!(stderr(&seen).contains("internal error: the replay machinery failed: lost the launcher process"));
+fn code_70_a_run_that_cannot_be_saved_to_its_end() {
+    // Nobody's input is wrong, and what is there of the saved run is not whole.
+    let bench = Bench::of(ANY);
+    let hook = format!("rm -r '{}'", bench.path("saved").display());
+    let seen = bench.run(&hook, "--out saved").code(70);
+    assert!(stderr(&seen).contains("internal error: "), "{}", stderr(&seen));
+    assert!(stderr(&seen).contains("the run cannot be saved"), "{}", stderr(&seen));
+}
+
+#[test]
+fn code_70_a_report_that_cannot_be_printed() {
+    let bench = Bench::of(ANY);
+    bench.run("true", "").code(0);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let seen =
+        Command::new(env!("CARGO_BIN_EXE_hookbench")).arg("report").current_dir(bench.path("")).stdout(full).output();
+    let seen = seen.unwrap();
+    assert_eq!(seen.status.code(), Some(70));
+    assert!(String::from_utf8_lossy(&seen.stderr).starts_with("internal error: the report cannot be printed"));
+}
+
+#[test]
+fn code_130_the_user_stopped_the_run() {
+    let bench = Bench::of(ANY);
+    let begun = bench.path("begun");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_hookbench"))
+        .args(["run", "--repeat", "1", "--out", "saved", "--hook", &format!("touch '{}'; sleep 60", begun.display())])
+        .current_dir(bench.path(""))
+        .env("TMPDIR", bench.path("tmp"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !begun.exists() {
+        assert!(run.try_wait().unwrap().is_none(), "the run ended before its hook began");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    bench.call("report saved").code(130);
+    bench.call("gate saved --gate leak.count==0").code(130);
+}
+
+#[test]
+fn a_hook_that_ends_its_launcher_is_a_finding_and_the_run_goes_on() {
+    let bench = Bench::of(&(ANY.to_owned() + &ANY.replace("\"ask\"\npayload", "\"after\"\npayload")));
+    let note = bench.path("done");
+    let hook = format!("echo told; test -e '{0}' || {{ touch '{0}'; kill -KILL $PPID; sleep 1; }}", note.display());
+    let seen = bench.rounds(2, &hook, "").code(1);
+    let found: Vec<Vec<String>> = bench.findings().into_iter().map(|(_, kinds)| kinds).collect();
+    assert_eq!(found, [vec!["lost-launcher".to_owned()], vec![], vec![], vec![]]);
+    assert!(stdout(&seen).contains("signal no process that the hook did not start"), "{}", stdout(&seen));
+    // A launcher that is stopped cannot tell anything either, but is waited for; too long for a test.
 }
 
 #[test]

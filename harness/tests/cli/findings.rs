@@ -28,7 +28,7 @@ fn step_name(line: &str) -> String {
 
 #[test]
 fn every_fake_hook_gives_its_own_finding_and_the_run_goes_on() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("recall", &[]),
         ("sleep 30", &["timeout"]),
         ("grandchild", &["stream-held-open", "orphan"]),
@@ -37,6 +37,7 @@ fn every_fake_hook_gives_its_own_finding_and_the_run_goes_on() {
         ("exit_2", &["exit-code", "decision"]),
         ("crash", &["crash"]),
         ("flood", &["over-cap", "flood"]),
+        ("flood_stderr", &["flood"]),
         ("invalid_json", &["invalid-output"]),
         ("wrong_event", &["wrong-event-name"]),
         ("top_level_context", &["invalid-output"]),

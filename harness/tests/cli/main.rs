@@ -10,6 +10,8 @@ mod comparison;
 mod doctor;
 mod exit_codes;
 mod findings;
+mod gate_controls;
+mod gates;
 mod goldens;
 mod interrupt;
 mod plan;

@@ -72,6 +72,7 @@ impl WireObservation {
                 Ending::NotStarted(SpawnFault::NotFound) => WireEnding::NotFound,
                 Ending::NotStarted(SpawnFault::NotPermitted) => WireEnding::NotPermitted,
                 Ending::NotStarted(SpawnFault::Other(errno)) => WireEnding::NotStarted { errno },
+                Ending::LauncherLost => WireEnding::LauncherLost,
             },
             wall_us: micros(seen.eof_after),
             exit_us: micros(seen.exit_after),
@@ -93,7 +94,7 @@ impl WireObservation {
             stdout,
             stdout_dropped_bytes: seen.stdout_dropped_bytes.saturating_add(stdout_cut),
             stderr,
-            stderr_dropped_bytes: stderr_cut,
+            stderr_dropped_bytes: seen.stderr_dropped_bytes.saturating_add(stderr_cut),
         }
     }
 
@@ -106,10 +107,12 @@ impl WireObservation {
                 WireEnding::NotFound => Ending::NotStarted(SpawnFault::NotFound),
                 WireEnding::NotPermitted => Ending::NotStarted(SpawnFault::NotPermitted),
                 WireEnding::NotStarted { errno } => Ending::NotStarted(SpawnFault::Other(errno)),
+                WireEnding::LauncherLost => Ending::LauncherLost,
             },
             stdout: self.stdout.into_bytes()?,
             stderr: self.stderr.into_bytes()?,
             stdout_dropped_bytes: self.stdout_dropped_bytes,
+            stderr_dropped_bytes: self.stderr_dropped_bytes,
             exit_after: Duration::from_micros(self.exit_us),
             eof_after: Duration::from_micros(self.wall_us),
             first_byte_after: self.first_byte_us.map(Duration::from_micros),

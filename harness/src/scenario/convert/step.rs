@@ -40,12 +40,19 @@ impl Converter<'_> {
         };
         let mut env = self.env(&way!["defaults", "env"], &defaults.env);
         env.extend(self.env(&way!["step", index, "env"], &wire.env));
+        for (at, tag) in wire.tags.iter().enumerate() {
+            if !placeholder::is_name(tag) {
+                let message = format!("`{tag}` is no tag");
+                self.problem(&way!["step", index, "tags", at], message, "use lower-case letters, digits, `-` and `_`");
+            }
+        }
         let before = wire.before.into_iter().enumerate();
         let before = before.map(|(at, action)| self.action(index, at, action)).collect();
         let state = wire.state.into_iter().enumerate();
         let state = state.map(|(at, check)| self.state(index, at, check)).collect();
         Step {
             event,
+            tags: wire.tags,
             stdin,
             session,
             cwd,
