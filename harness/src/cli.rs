@@ -1,8 +1,12 @@
 //! The command line, as typed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::SignedDuration;
+
+use crate::bench::{Instrument, Pairs};
 
 use crate::corpus::synth::{MAX_RECORDS, MIN_RECORDS};
 
@@ -20,6 +24,10 @@ pub struct Cli {
 pub enum Command {
     /// Replay scenarios against a hook and judge it.
     Run(Box<RunArgs>),
+    /// Compare a hook with another one in interleaved rounds.
+    Bench(Box<BenchArgs>),
+    /// Describe this machine, and find out whether gates can be trusted on it.
+    Doctor(Box<DoctorArgs>),
     /// Show what differs from the goldens.
     Review(Selected),
     /// Take the delivered text of the last run as golden.
@@ -48,9 +56,9 @@ pub struct Selected {
     pub scenarios: Vec<String>,
 }
 
-/// Arguments of `run`.
+/// What is called with what: alike for every command that calls hooks.
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub struct ReplayArgs {
     /// Folders, or names below scenarios/ (`*` for any text). Default: all.
     pub scenarios: Vec<String>,
     /// Command line of the hook, run by the shell as a settings entry would be. Default: the bundled hookmem, directly.
@@ -59,13 +67,7 @@ pub struct RunArgs {
     /// Run the words of --hook directly, without a shell.
     #[arg(long, requires = "hook")]
     pub no_shell: bool,
-    /// Repetitions of every scenario; percentiles need several.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub repeat: u32,
-    /// Scenarios side by side. With more than one, wall times are disturbed; CPU times are not.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub jobs: u16,
-    /// Seed of the order of scenarios in each round.
+    /// Seed of everything random: the order of scenarios in each round, and of the hooks that are compared.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Client version to play, where a scenario allows it. Default: the newest known.
@@ -74,6 +76,20 @@ pub struct RunArgs {
     /// Longest time of a call, in seconds, where the scenario names none; the host's own limit if that is shorter.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub timeout: u64,
+    /// Leave no pending goldens behind; the same as setting CI.
+    #[arg(long)]
+    pub no_write: bool,
+    /// Leave the sandboxes in place and say where they are.
+    #[arg(long)]
+    pub keep: bool,
+    /// Folder that `${CORPORA}` stands for. Default: corpora, beside the scenarios or above.
+    #[arg(long, value_name = "DIR")]
+    pub corpora: Option<PathBuf>,
+}
+
+/// Which gates judge a run.
+#[derive(Debug, Args)]
+pub struct GateArgs {
     /// A gate, as in hookbench.toml; may be repeated.
     #[arg(long = "gate", value_name = "GATE")]
     pub gates: Vec<String>,
@@ -86,6 +102,11 @@ pub struct RunArgs {
     /// A gate with too little evidence ends the run with code 4.
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Where a run and its reports go.
+#[derive(Debug, Args)]
+pub struct OutArgs {
     /// Folder for the saved run. Default: .hookbench/last, replaced by every run.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -98,15 +119,26 @@ pub struct RunArgs {
     /// Write a Markdown report.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Leave no pending goldens behind; the same as setting CI.
-    #[arg(long)]
-    pub no_write: bool,
-    /// Leave the sandboxes in place and say where they are.
-    #[arg(long)]
-    pub keep: bool,
-    /// Folder that `${CORPORA}` stands for. Default: corpora, beside the scenarios or above.
-    #[arg(long, value_name = "DIR")]
-    pub corpora: Option<PathBuf>,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// What is called with what.
+    #[command(flatten)]
+    pub replay: ReplayArgs,
+    /// Repetitions of every scenario; percentiles need several.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub repeat: u32,
+    /// Scenarios side by side. With more than one, wall times are disturbed; CPU times are not.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+    /// What judges it.
+    #[command(flatten)]
+    pub gate: GateArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// List the scenarios with their steps and stop.
     #[arg(long)]
     pub list: bool,
@@ -221,6 +253,64 @@ pub struct FromStoreArgs {
     /// Most memories to hold out.
     #[arg(long, default_value_t = 100)]
     pub queries: usize,
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// What is called with what.
+    #[command(flatten)]
+    pub replay: ReplayArgs,
+    /// The hook to compare with: its command line, run as that of --hook is.
+    #[arg(long, value_name = "CMD")]
+    pub baseline: String,
+    /// Warm rounds, each a pair of calls of every step: `auto` measures until the gates against the baseline are
+    /// precise enough, whichever way they point.
+    #[arg(long, default_value = "auto", value_name = "auto|N")]
+    pub pairs: Pairs,
+    /// Longest time to measure, such as `90s` or `10m`; a confirmation may take as long again.
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = crate::cli::duration)]
+    pub max_time: Duration,
+    /// Rows of the comparison; `instr` counts instructions too, which needs valgrind.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "wall,cpu,mem")]
+    pub instruments: Vec<Instrument>,
+    /// What judges it. Default, when no gate compares with the baseline: CPU under +10 %, and wall under +25 % as a
+    /// warning.
+    #[command(flatten)]
+    pub gate: GateArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub out: OutArgs,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// What is called with what. Default: a hook and a scenario that hookbench brings along.
+    #[command(flatten)]
+    pub replay: ReplayArgs,
+    /// Also find out whether gates can be trusted here: equal hooks must not fail, a slower one must, and neither may
+    /// a hook that says nothing pass the goldens.
+    #[arg(long)]
+    pub self_test: bool,
+    /// Comparisons of the hook with itself.
+    #[arg(long, default_value_t = 20, requires = "self_test", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub trials: u32,
+    /// Longest time of the self-test, such as `90s` or `10m`; fewer trials are made when it ends.
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = crate::cli::duration)]
+    pub max_time: Duration,
+    /// Calls that the launcher's cost is measured with, and as many of a bare spawn and wait.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub calls: u32,
+    /// Write raw rounds of baseline, candidate, slowed candidate and no-op as JSON lines.
+    #[arg(long, value_name = "FILE", requires = "self_test")]
+    pub save_rounds: Option<PathBuf>,
+    /// Rounds to write.
+    #[arg(long, default_value_t = 1_000, requires = "save_rounds", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rounds: u32,
+    /// Print everything as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `gate`.
 #[derive(Debug, Args)]
 pub struct JudgeArgs {
@@ -240,6 +330,15 @@ pub struct JudgeArgs {
     /// Print the summary with the gates as JSON instead of a table.
     #[arg(long)]
     pub json: bool,
+}
+
+/// A time such as `90s`, `10m` or `1h 30m`.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| "write a time such as `90s` or `10m`".to_owned())
 }
 
 /// Arguments of `report`.
@@ -282,4 +381,6 @@ pub enum Format {
     Scores,
     /// evaluation.json of an evaluation
     Evaluation,
+    /// What `doctor --json` prints
+    Doctor,
 }

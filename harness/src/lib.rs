@@ -9,12 +9,14 @@
 //! The way of a run is one function, [`replay::replay`]; it emits [`run_event::RunEvent`]s, and every report is made
 //! from those, live or saved.
 
+pub mod bench;
 pub mod caller;
 pub mod cli;
 pub mod cmd;
 pub mod corpus;
 pub mod delivered;
 pub mod eval;
+pub mod doctor;
 pub mod exit_code;
 pub mod failure;
 pub mod gate;
@@ -28,8 +30,10 @@ pub mod observation;
 pub mod play;
 pub mod problem;
 pub mod process;
+pub mod progress;
 pub mod quality;
 pub mod record;
+pub mod recording;
 pub mod replay;
 pub mod report;
 pub mod run_event;

@@ -8,11 +8,12 @@ use hookbench::cli::{Cli, Command};
 use hookbench::cmd;
 use hookbench::exit_code::ExitCode;
 use hookbench::golden::Writing;
-use hookbench::process::launcher;
+use hookbench::process::{burner, launcher};
 
 fn main() -> ProcessExit {
     // The launcher is this executable again; the less it has done before, the smaller the memory floor.
     launcher::run_if_asked();
+    burner::run_if_asked();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -24,6 +25,8 @@ fn main() -> ProcessExit {
     let ci = std::env::var("CI").ok();
     let outcome = match &cli.command {
         Command::Run(args) => cmd::run::run(args, ci.as_deref()),
+        Command::Bench(args) => cmd::bench::bench(args, ci.as_deref()),
+        Command::Doctor(args) => cmd::doctor::doctor(args, ci.as_deref()),
         Command::Review(selected) => cmd::golden::review(selected),
         Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
         Command::Gate(args) => cmd::gate::gate(args),

@@ -24,7 +24,7 @@ use crate::sandbox::{Sandbox, SandboxOptions};
 use crate::scenario::Scenario;
 
 /// What is to be replayed, and how.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// Scenarios with the profile of the client that each is replayed as.
     pub scenarios: Vec<(Scenario, &'static HostProfile)>,
@@ -52,6 +52,14 @@ pub struct Plan {
     pub keep: bool,
     /// Stops the replay when raised.
     pub interrupt: Interrupt,
+}
+
+impl Plan {
+    /// Calls of the hook that all repetitions make together; parallel ones count as one.
+    pub fn n_calls(&self) -> u64 {
+        let steps: usize = self.scenarios.iter().map(|(scenario, _)| scenario.steps.len()).sum();
+        steps as u64 * u64::from(self.repeat)
+    }
 }
 
 /// Why a replay could not go on.

@@ -74,7 +74,7 @@ pub struct RunHeader {
     pub hook_command: String,
     /// Version of the modelled client, such as `2.1.332`.
     pub host_version: String,
-    /// Repetitions asked for.
+    /// Repetitions asked for; 0 when the run itself found out how many it needed.
     pub repeat: u32,
     /// Seed of the random order.
     pub seed: u64,

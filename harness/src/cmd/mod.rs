@@ -2,8 +2,13 @@
 
 pub mod corpus;
 pub mod eval;
+pub mod bench;
+pub mod doctor;
 pub mod gate;
+mod gates;
 pub mod golden;
+mod plan;
 pub mod report;
 pub mod run;
+mod saved_run;
 pub mod schema;

@@ -4,7 +4,7 @@ use crate::cli::Format;
 use crate::eval::file::EvaluationFile;
 use crate::eval::saved;
 use crate::failure::Failure;
-use crate::{record, scenario};
+use crate::{doctor, record, scenario};
 
 /// The schema as text.
 ///
@@ -17,6 +17,7 @@ pub fn schema(format: Format) -> Result<String, Failure> {
         Format::Summary => record::summary_schema().to_value(),
         Format::Scores => saved::scores_schema().to_value(),
         Format::Evaluation => EvaluationFile::schema().to_value(),
+        Format::Doctor => doctor::doctor_schema().to_value(),
     };
     serde_json::to_string_pretty(&schema).map_err(|error| Failure::Internal(error.to_string()))
 }

@@ -25,8 +25,12 @@
 //! - `survivor`: what outlived the hook
 //! - `program`: from a name to a file
 //! - `wire`: the messages
+//! - `bare`: the plainest way to run a program, to hold this one against
+//! - `burner`: a hook made slower by a known time
 //! - `unix`: system calls
 
+mod bare;
+pub mod burner;
 mod call;
 pub mod launcher;
 mod link;
@@ -37,6 +41,7 @@ mod survivor;
 mod unix;
 mod wire;
 
+pub use bare::spawn_and_wait;
 pub use call::{CAPTURE_LIMIT_BYTES, Call, HoldRule, KILL_GRACE, Program, StdinPlan, floor_call};
 pub use spawner::Launcher;
 pub(crate) use unix::{has_ended, signal_group};

@@ -66,6 +66,14 @@ pub(super) fn monotonic() -> Duration {
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
+/// CPU time of this process so far, user plus system; what `wait4` will say of it at its end.
+pub(super) fn process_cpu() -> Duration {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec for the call to fill.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut now) };
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
 /// Makes this process the parent of every descendant that loses its own. False where that does not exist.
 pub(super) fn adopt_orphans() -> bool {
     #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use super::figure;
 use crate::exit_code::ExitCode;
 use crate::latency::{Contention, contention};
-use crate::run_event::{FindingKind, OnInconclusive, Severity, Verdict};
+use crate::run_event::{FindingKind, OnInconclusive, RunHeader, Severity, Verdict};
 use crate::summary::{ScenarioState, Summary};
 
 /// One line: the verdict, the exit code, and the counts behind them.
@@ -42,6 +42,20 @@ fn counts(summary: &Summary) -> String {
         parts.push("interrupted".to_owned());
     }
     parts.join(", ")
+}
+
+/// How many rounds there were: as asked, or for a comparison as it came out.
+pub(super) fn rounds(summary: &Summary, header: &RunHeader) -> String {
+    if header.baseline_command.is_none() {
+        return header.repeat.to_string();
+    }
+    let n_done = summary.scenarios().iter().map(|scenario| scenario.n_rounds).max().unwrap_or(0);
+    let n_cold = header.n_cold_rounds.min(n_done);
+    let confirmed = match summary.confirm_starts() {
+        [] => String::new(),
+        [first, ..] => format!(" ({} to confirm)", n_done.saturating_sub(*first)),
+    };
+    format!("{n_cold} cold, {} warm{confirmed}", n_done - n_cold)
 }
 
 /// What to do next, the most urgent first; never empty.

@@ -59,6 +59,12 @@ pub(super) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}x"))
 }
 
+/// How far a ratio is from 1, such as `+12.5 %`.
+pub(super) fn change(ratio: Option<f64>) -> String {
+    // Adding zero turns a negative zero into a plain one.
+    ratio.map_or("-".to_owned(), |ratio| format!("{:+.1} %", ((ratio - 1.0) * 1e3).round() / 10.0 + 0.0))
+}
+
 /// Bytes in the largest unit that leaves a whole part.
 pub(super) fn bytes(bytes: u64) -> String {
     let count = bytes as f64;

@@ -4,7 +4,8 @@
 //! and gates are spelled out.
 
 use super::rows::Table;
-use super::{closing, figure, rows};
+use super::{closing, figure, paired, rows};
+use crate::bench::Instrument;
 use crate::run_event::{OnInconclusive, Severity, Verdict};
 use crate::summary::Summary;
 
@@ -39,6 +40,10 @@ pub fn render(summary: &Summary) -> String {
     page.table("Latency (floor of the no-op child in brackets)", &rows::latency(summary));
     page.line("");
     page.line(&cell(&closing::contention_line(summary)));
+    page.table("Candidate by baseline, round by round", &paired::comparison(summary, &Instrument::ALL));
+    for odd in paired::oddities(summary) {
+        page.line(&format!("- odd: {}", cell(&odd)));
+    }
     page.table("Injected text and memory", &rows::budget(summary));
     page.table("Retrieval", &rows::retrieval(summary));
     page.text

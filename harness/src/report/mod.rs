@@ -4,10 +4,12 @@
 //! Pass, fail and inconclusive are words in every report; colour is never the only difference.
 
 mod closing;
+pub mod doctor;
 mod figure;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod paired;
 mod rows;
 pub mod terminal;
 

@@ -5,22 +5,35 @@ use std::fmt::Write as _;
 use comfy_table::presets::NOTHING;
 
 use super::rows::Table;
-use super::{closing, figure, rows};
+use super::{closing, figure, paired, rows};
+use crate::bench::Instrument;
 use crate::run_event::{Severity, Verdict};
 use crate::summary::Summary;
 
 /// Most findings that are spelled out; the counts above them are always complete.
 const MAX_FINDINGS: usize = 30;
+/// Title of the comparison's table.
+const COMPARISON: &str =
+    "Comparison (ratio: median over rounds of candidate by baseline; several steps: geometric mean)";
 /// Most steps that are named as missed.
 const MAX_MISSES: usize = 10;
 
 /// The whole report, with a newline at its end.
 pub fn render(summary: &Summary) -> String {
+    render_with(summary, &Instrument::ALL)
+}
+
+/// The whole report, of a comparison only these figures.
+pub fn render_with(summary: &Summary, instruments: &[Instrument]) -> String {
     let mut out = String::new();
     head(&mut out, summary);
     section(&mut out, "Scenarios", &rows::scenarios(summary));
     findings(&mut out, summary);
     section(&mut out, "Latency (floor of the no-op child in brackets, nothing subtracted)", &rows::latency(summary));
+    section(&mut out, COMPARISON, &paired::comparison(summary, instruments));
+    for odd in paired::oddities(summary) {
+        line(&mut out, &format!("  odd: {odd}"));
+    }
     section(&mut out, "Injected text and memory", &rows::budget(summary));
     if let Some(source) = rows::memory_source(summary) {
         line(&mut out, &format!("  {source}"));
@@ -52,8 +65,12 @@ fn line(out: &mut String, text: &str) {
 fn head(out: &mut String, summary: &Summary) {
     if let Some(header) = summary.header() {
         line(out, &format!("hook:    {}", header.hook_command));
+        if let Some(baseline) = &header.baseline_command {
+            line(out, &format!("against: {baseline}"));
+        }
         line(out, &format!("host:    {} (modelled)", header.host_version));
-        line(out, &format!("rounds:  {}, seed {}, hookbench {}", header.repeat, header.seed, header.hookbench_version));
+        let rounds = closing::rounds(summary, header);
+        line(out, &format!("rounds:  {rounds}, seed {}, hookbench {}", header.seed, header.hookbench_version));
         line(out, &format!("machine: {}", header.machine));
     }
     line(out, &closing::contention_line(summary));

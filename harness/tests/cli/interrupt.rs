@@ -8,7 +8,7 @@ use crate::bench::{ANY, Bench, stdout};
 /// Much longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "waited for {what}");

@@ -6,6 +6,8 @@
 
 mod bad_input;
 mod bench;
+mod comparison;
+mod doctor;
 mod exit_codes;
 mod findings;
 mod gate_controls;

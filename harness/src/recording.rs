@@ -1,0 +1,62 @@
+//! A run as it happens: every event is folded into the figures and written to the saved run, in this order.
+//!
+//! Guarantee: the summary is that of the events written. The first event that cannot be written ends the writing, not
+//! the run, so that no hook is cut off; [`Recording::finish`] then tells.
+
+use crate::progress::Progress;
+use crate::record::{RecordFault, RunWriter};
+use crate::run_event::RunEvent;
+use crate::summary::Summary;
+
+/// A run so far.
+pub struct Recording {
+    summary: Summary,
+    writer: Option<RunWriter>,
+    fault: Option<RecordFault>,
+    progress: Progress,
+}
+
+impl Recording {
+    /// A run that is saved.
+    pub fn saved(writer: RunWriter, progress: Progress) -> Recording {
+        Recording { summary: Summary::default(), writer: Some(writer), fault: None, progress }
+    }
+
+    /// A run of which only the figures are wanted.
+    pub fn unsaved(progress: Progress) -> Recording {
+        Recording { summary: Summary::default(), writer: None, fault: None, progress }
+    }
+
+    /// Takes in one event.
+    pub fn take(&mut self, event: RunEvent) {
+        self.progress.observe(&event);
+        self.summary.observe(&event);
+        if let (Some(writer), None) = (&mut self.writer, &self.fault) {
+            self.fault = writer.write(&event).err();
+        }
+    }
+
+    /// The figures so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// The figures in the end, of a run that is not saved.
+    pub fn into_summary(self) -> Summary {
+        self.summary
+    }
+
+    /// Ends the saved run.
+    ///
+    /// # Errors
+    /// The first thing that could not be written.
+    pub fn finish(self) -> Result<Summary, RecordFault> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        if let Some(writer) = self.writer {
+            writer.finish(&self.summary)?;
+        }
+        Ok(self.summary)
+    }
+}
