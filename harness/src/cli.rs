@@ -44,11 +44,15 @@ pub struct Selected {
 pub struct RunArgs {
     /// Folders, or names below scenarios/ (`*` for any text). Default: all.
     pub scenarios: Vec<String>,
-    /// Command line of the hook, run by the shell as a settings entry would be. Default: the bundled hookmem, directly.
-    #[arg(long, value_name = "CMD")]
-    pub hook: Option<String>,
-    /// Run the words of --hook directly, without a shell.
-    #[arg(long, requires = "hook")]
+    /// Command line of the hook, run by the shell as a settings entry would be; given several times, the hooks of one
+    /// event side by side. Default: the bundled hookmem, directly.
+    #[arg(long = "hook", value_name = "CMD")]
+    pub hooks: Vec<String>,
+    /// Settings file of the client: its hooks run where their matchers say so.
+    #[arg(long, value_name = "FILE", conflicts_with = "hooks")]
+    pub settings: Option<PathBuf>,
+    /// Run the words of each --hook directly, without a shell.
+    #[arg(long, requires = "hooks")]
     pub no_shell: bool,
     /// Repetitions of every scenario; percentiles need several.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -35,3 +35,4 @@ pub mod sandbox;
 pub mod scenario;
 pub mod selection;
 pub mod summary;
+pub mod target;

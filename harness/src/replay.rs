@@ -14,7 +14,6 @@ use hook_contract::HostProfile;
 
 use crate::caller::Caller;
 use crate::golden::Writing;
-use crate::hook::Hook;
 use crate::interrupt::Interrupt;
 use crate::play::{FirstTexts, Stage, play_step};
 use crate::problem::Problem;
@@ -22,14 +21,15 @@ use crate::process::floor_call;
 use crate::run_event::{Arm, RunEvent};
 use crate::sandbox::{Sandbox, SandboxOptions};
 use crate::scenario::Scenario;
+use crate::target::Target;
 
 /// What is to be replayed, and how.
 #[derive(Debug)]
 pub struct Plan {
     /// Scenarios with the profile of the client that each is replayed as.
     pub scenarios: Vec<(Scenario, &'static HostProfile)>,
-    /// The hook under test.
-    pub hook: Hook,
+    /// What is under test.
+    pub target: Target,
     /// Repetitions of every scenario.
     pub repeat: u32,
     /// Seed of the order of scenarios within a round.
@@ -168,7 +168,7 @@ fn replay_scenario(
         scenario,
         host,
         sandbox: &sandbox,
-        hook: &plan.hook,
+        target: &plan.target,
         arm: Arm::Candidate,
         round,
         writing: plan.writing,

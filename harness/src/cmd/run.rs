@@ -17,7 +17,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::gate::{Gate, GateSyntax, judge, parse_gates};
 use crate::golden::Writing;
-use crate::hook::{Hook, quoted};
+use crate::hook::quoted;
 use crate::interrupt::Interrupt;
 use crate::machine;
 use crate::problem::Source;
@@ -28,6 +28,7 @@ use crate::run_event::{RunEvent, RunHeader};
 use crate::scenario::{HostRange, Scenario};
 use crate::selection::{ROOT, select};
 use crate::summary::Summary;
+use crate::target::{Given, bundled};
 
 /// Where a run is saved unless told otherwise.
 const LAST: &str = ".hookbench/last";
@@ -45,7 +46,7 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
     if args.list {
         return Ok((list(&scenarios), ExitCode::Pass));
     }
-    let plan = plan(args, scenarios, ci)?;
+    let (plan, name) = plan(args, scenarios, ci)?;
     check_report_places(args)?;
     let mut writer = saved_run(args)?;
     let mut summary = Summary::default();
@@ -59,7 +60,7 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         summary.observe(&event);
         fault = fault.take().or_else(|| writer.write(&event).err());
     };
-    consume(RunEvent::RunStarted(header(&plan)));
+    consume(RunEvent::RunStarted(header(&plan, name)));
     let outcome = replay(&plan, &mut consume);
     progress.finish_and_clear();
     match outcome {
@@ -84,21 +85,11 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
     Ok((text, ExitCode::of(&summary, args.strict)))
 }
 
-fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Plan, Failure> {
+/// The plan, and the target's name for reports.
+fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<(Plan, String), Failure> {
     let corpora = corpora(args, &scenarios)?;
-    let bundled = bundled();
-    let hook = match (&args.hook, &bundled) {
-        (Some(command), _) if command.trim().is_empty() => {
-            return Err(Failure::usage("--hook", "the command is empty", "give the command line of a hook"));
-        }
-        (Some(command), _) if args.no_shell => Hook::exec(command.split_whitespace().map(str::to_owned).collect()),
-        (Some(command), _) => Hook::shell(command),
-        (None, Some(program)) => Hook::exec(vec![program.to_string_lossy().into_owned(), "hook".to_owned()]),
-        (None, None) => {
-            let remedy = "build it (`cargo build --release --bins`), or name a hook with --hook";
-            return Err(Failure::usage("hookmem", "there is no hookmem beside this executable", remedy));
-        }
-    };
+    let given = Given { hooks: &args.hooks, settings: args.settings.as_deref(), no_shell: args.no_shell };
+    let target = given.target()?;
     let known: Vec<String> = HostProfile::recorded().iter().map(|host| host.version.to_string()).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     if let Some(asked) = &args.host
@@ -114,9 +105,10 @@ fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Pl
         }?;
         Some((scenario, HostProfile::nearest(version)))
     });
-    Ok(Plan {
-        scenarios: hosts.collect(),
-        hook,
+    let (scenarios, name) = target.narrow(hosts.collect());
+    let plan = Plan {
+        scenarios,
+        target,
         repeat: args.repeat,
         seed: args.seed,
         jobs: usize::from(args.jobs),
@@ -124,18 +116,13 @@ fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Pl
         writing: Writing::allowed(args.no_write, ci),
         parent: std::env::temp_dir(),
         corpora,
-        hook_program: bundled.map_or_else(|| "hookmem".to_owned(), |path| quoted(&path.to_string_lossy())),
+        hook_program: bundled().map_or_else(|| "hookmem".to_owned(), |path| quoted(&path.to_string_lossy())),
         path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
         keep: args.keep,
         interrupt: Interrupt::from_signals()
             .map_err(|error| Failure::Internal(format!("cannot listen for Ctrl-C: {error}")))?,
-    })
-}
-
-/// The memory hook that is built beside this executable.
-fn bundled() -> Option<PathBuf> {
-    let beside = std::env::current_exe().ok()?.parent()?.join("hookmem");
-    beside.is_file().then_some(beside)
+    };
+    Ok((plan, name))
 }
 
 fn corpora(args: &RunArgs, scenarios: &[Scenario]) -> Result<PathBuf, Failure> {
@@ -211,13 +198,13 @@ fn saved_run(args: &RunArgs) -> Result<RunWriter, Failure> {
     Ok(RunWriter::create(&folder)?)
 }
 
-fn header(plan: &Plan) -> RunHeader {
+fn header(plan: &Plan, name: String) -> RunHeader {
     let mut versions: Vec<String> = plan.scenarios.iter().map(|(_, host)| host.version.to_string()).collect();
     versions.sort();
     versions.dedup();
     RunHeader {
         hookbench_version: env!("CARGO_PKG_VERSION").to_owned(),
-        hook_command: plan.hook.shown.clone(),
+        hook_command: name,
         host_version: versions.join(", "),
         repeat: plan.repeat,
         seed: plan.seed,

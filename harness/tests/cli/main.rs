@@ -12,3 +12,4 @@ mod goldens;
 mod interrupt;
 mod plan;
 mod reports;
+mod targets;
