@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::pace::Pace;
+
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
 #[command(name = "hookbench", version, max_term_width = 100)]
@@ -63,6 +65,16 @@ pub struct RunArgs {
     /// Seed of the order of scenarios in each round.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Begin calls by schedule, whether the last one has ended or not: `recorded`, or `rate=N` calls a second. Scenarios
+    /// follow one another in the order of their names.
+    #[arg(long, value_name = "PACE", conflicts_with = "jobs")]
+    pub pace: Option<Pace>,
+    /// Sandboxes that take turns under --pace; in each, one call at a time.
+    #[arg(long, default_value_t = 1, requires = "pace", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub sessions: u16,
+    /// Count the instructions of every step once, with valgrind, apart from all timing.
+    #[arg(long)]
+    pub instructions: bool,
     /// Client version to play, where a scenario allows it. Default: the newest known.
     #[arg(long, value_name = "VERSION")]
     pub host: Option<String>,

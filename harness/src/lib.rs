@@ -9,6 +9,7 @@
 //! The way of a run is one function, [`replay::replay`]; it emits [`run_event::RunEvent`]s, and every report is made
 //! from those, live or saved.
 
+pub mod baseline;
 pub mod caller;
 pub mod cli;
 pub mod cmd;
@@ -18,11 +19,13 @@ pub mod failure;
 pub mod gate;
 pub mod golden;
 pub mod hook;
+pub mod instructions;
 pub mod interrupt;
 pub mod judge;
 pub mod latency;
 pub mod machine;
 pub mod observation;
+pub mod pace;
 pub mod play;
 pub mod problem;
 pub mod process;
@@ -30,6 +33,7 @@ pub mod quality;
 pub mod record;
 pub mod replay;
 pub mod report;
+pub mod revision;
 pub mod run_event;
 pub mod sandbox;
 pub mod scenario;

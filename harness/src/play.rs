@@ -60,6 +60,20 @@ pub struct Stage<'a> {
 /// # Errors
 /// A scenario that cannot go on, a lost launcher, or the interrupt.
 pub fn play_step(stage: &Stage<'_>, index: usize, step: &Step) -> Result<Vec<StepResult>, Stop> {
+    play_step_after(stage, index, step, &mut || {})
+}
+
+/// Plays one step whose call may begin only when `ready` returns. All that the step needs is prepared by then, so that a
+/// schedule can be kept to.
+///
+/// # Errors
+/// As for [`play_step`].
+pub fn play_step_after(
+    stage: &Stage<'_>,
+    index: usize,
+    step: &Step,
+    ready: &mut dyn FnMut(),
+) -> Result<Vec<StepResult>, Stop> {
     let Stage { plan, caller, scenario, host, sandbox, .. } = *stage;
     let run = |shell: &ShellCall| caller.shell(shell);
     sandbox.apply_before(step, &run)?;
@@ -73,6 +87,7 @@ pub fn play_step(stage: &Stage<'_>, index: usize, step: &Step) -> Result<Vec<Ste
     let n_deliveries = step.fault.parallel.unwrap_or(1).max(1) as usize;
     let at_once: Vec<Call> = std::iter::repeat_n(&calls, n_deliveries).flatten().cloned().collect();
     let mut observations = Vec::new();
+    ready();
     for _ in 0..step.fault.times.unwrap_or(1).max(1) {
         observations = caller.call_together(&at_once)?;
     }

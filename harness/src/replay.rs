@@ -54,6 +54,20 @@ pub struct Plan {
     pub interrupt: Interrupt,
 }
 
+impl Plan {
+    /// What a sandbox of this round needs to know.
+    pub fn sandbox_options(&self, round: u32) -> SandboxOptions {
+        SandboxOptions {
+            round,
+            parent: self.parent.clone(),
+            corpora: self.corpora.clone(),
+            hook_program: self.hook_program.clone(),
+            path: self.path.clone(),
+            keep: self.keep,
+        }
+    }
+}
+
 /// Why a replay could not go on.
 #[derive(Debug)]
 pub enum Stop {
@@ -148,16 +162,8 @@ fn replay_scenario(
     events: &Sender<RunEvent>,
 ) -> Result<(), Stop> {
     let name = || scenario.name.clone();
-    let options = SandboxOptions {
-        round,
-        parent: plan.parent.clone(),
-        corpora: plan.corpora.clone(),
-        hook_program: plan.hook_program.clone(),
-        path: plan.path.clone(),
-        keep: plan.keep,
-    };
     let run = |shell: &crate::sandbox::ShellCall| caller.shell(shell);
-    let sandbox = Sandbox::create(scenario, &options)?;
+    let sandbox = Sandbox::create(scenario, &plan.sandbox_options(round))?;
     sandbox.seed(&run)?;
     emit(events, RunEvent::ScenarioStarted { scenario: name(), round });
     let floor = caller.call(&floor_call()?)?;

@@ -18,13 +18,15 @@ use crate::failure::Failure;
 use crate::gate::{Gate, GateSyntax, judge, parse_gates};
 use crate::golden::Writing;
 use crate::hook::quoted;
+use crate::instructions;
 use crate::interrupt::Interrupt;
 use crate::machine;
+use crate::pace::{self, Behind, OpenLoop};
 use crate::problem::Source;
 use crate::record::{EVENTS_FILE, RunWriter};
 use crate::replay::{Plan, Stop, replay};
 use crate::report::{json, junit, markdown, terminal};
-use crate::run_event::{RunEvent, RunHeader};
+use crate::run_event::{Arm, RunEvent, RunHeader};
 use crate::scenario::{HostRange, Scenario};
 use crate::selection::{ROOT, select};
 use crate::summary::Summary;
@@ -47,7 +49,10 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         return Ok((list(&scenarios), ExitCode::Pass));
     }
     let (plan, name) = plan(args, scenarios, ci)?;
+    check_instruments(args, &plan)?;
     check_report_places(args)?;
+    let open = args.pace.map(|pace| OpenLoop { pace, n_sessions: usize::from(args.sessions) });
+    let mut behind = None;
     let mut writer = saved_run(args)?;
     let mut summary = Summary::default();
     let mut fault = None;
@@ -60,8 +65,14 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         summary.observe(&event);
         fault = fault.take().or_else(|| writer.write(&event).err());
     };
-    consume(RunEvent::RunStarted(header(&plan, name)));
-    let outcome = replay(&plan, &mut consume);
+    consume(RunEvent::RunStarted(header(&plan, name, open)));
+    let mut outcome = match open {
+        None => replay(&plan, &mut consume),
+        Some(open) => pace::replay(&plan, open, &mut consume).map(|seen| behind = Some(seen)),
+    };
+    if args.instructions && outcome.is_ok() {
+        outcome = instructions::measure(&plan, &plan.target, Arm::Candidate, &mut consume).map(|_| ());
+    }
     progress.finish_and_clear();
     match outcome {
         Err(Stop::Interrupted) => {}
@@ -81,7 +92,10 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
     writer.finish(&summary)?;
     write_report(args.junit.as_deref(), &junit::render(&summary))?;
     write_report(args.markdown.as_deref(), &markdown::render(&summary))?;
-    let text = if args.json { json::render(&summary) } else { terminal::render(&summary) };
+    let mut text = if args.json { json::render(&summary) } else { terminal::render(&summary) };
+    if let Some(behind) = behind.filter(|_| !args.json) {
+        let _ = writeln!(text, "schedule: {}", kept(behind));
+    }
     Ok((text, ExitCode::of(&summary, args.strict)))
 }
 
@@ -198,7 +212,7 @@ fn saved_run(args: &RunArgs) -> Result<RunWriter, Failure> {
     Ok(RunWriter::create(&folder)?)
 }
 
-fn header(plan: &Plan, name: String) -> RunHeader {
+fn header(plan: &Plan, name: String, open: Option<OpenLoop>) -> RunHeader {
     let mut versions: Vec<String> = plan.scenarios.iter().map(|(_, host)| host.version.to_string()).collect();
     versions.sort();
     versions.dedup();
@@ -212,8 +226,30 @@ fn header(plan: &Plan, name: String) -> RunHeader {
         machine: machine::fingerprint(),
         baseline_command: None,
         n_cold_rounds: 0,
-        pace: None,
+        pace: open.map(|open| open.to_string()),
         shard: None,
+    }
+}
+
+/// Finds out before the run what would be missing in it.
+fn check_instruments(args: &RunArgs, plan: &Plan) -> Result<(), Failure> {
+    if let Some(pace) = args.pace {
+        pace::check(plan, pace)?;
+    }
+    if args.instructions && instructions::valgrind().is_none() {
+        let remedy = "install valgrind, or leave --instructions out";
+        return Err(Failure::usage("--instructions", "there is no valgrind on PATH", remedy));
+    }
+    Ok(())
+}
+
+/// How well the replayer kept to the schedule: more than a millisecond is worth a word.
+fn kept(behind: Behind) -> String {
+    let Behind { n_calls, most } = behind;
+    let most_ms = most.as_secs_f64() * 1e3;
+    match most > Duration::from_millis(1) {
+        false => format!("kept for all {n_calls} calls"),
+        true => format!("the replayer itself began a call up to {most_ms:.1} ms behind; no figure contains that"),
     }
 }
 

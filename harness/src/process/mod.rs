@@ -38,4 +38,5 @@ mod unix;
 mod wire;
 
 pub use call::{CAPTURE_LIMIT_BYTES, Call, HoldRule, KILL_GRACE, Program, StdinPlan, floor_call};
+pub(crate) use program::find as find_program;
 pub use spawner::Launcher;

@@ -21,6 +21,7 @@ pub fn render(summary: &Summary) -> String {
     section(&mut out, "Scenarios", &rows::scenarios(summary));
     findings(&mut out, summary);
     section(&mut out, "Latency (floor of the no-op child in brackets, nothing subtracted)", &rows::latency(summary));
+    section(&mut out, "Open loop (response: service, and how late the call began)", &rows::pace(summary));
     section(&mut out, "Injected text and memory", &rows::budget(summary));
     if let Some(source) = rows::memory_source(summary) {
         line(&mut out, &format!("  {source}"));
@@ -47,6 +48,9 @@ fn head(out: &mut String, summary: &Summary) {
         line(out, &format!("hook:    {}", header.hook_command));
         line(out, &format!("host:    {} (modelled)", header.host_version));
         line(out, &format!("rounds:  {}, seed {}, hookbench {}", header.repeat, header.seed, header.hookbench_version));
+        if let Some(pace) = &header.pace {
+            line(out, &format!("pace:    {pace}"));
+        }
         line(out, &format!("machine: {}", header.machine));
     }
     line(out, &closing::contention_line(summary));
