@@ -1,7 +1,13 @@
-//! One worker's way to run processes: a launcher, and the small runtime that waits on its pipes.
+//! One worker's way to run processes: launchers, and the small runtime that waits on their pipes.
+//!
+//! Calls that belong together begin together, each with a launcher of its own, and are waited for on one thread, so
+//! that the waiting takes no processor from them.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -11,21 +17,24 @@ use crate::observation::{Ending, MemorySource, Observation, SpawnFault};
 use crate::process::{Call, Launcher, Program};
 use crate::sandbox::ShellCall;
 
-/// Runs calls one after the other.
+/// Most launchers that wait for the next call; more than that ran side by side once and may never again.
+const KEPT_LAUNCHERS: usize = 8;
+
+/// Runs calls, one after the other or together.
 pub struct Caller {
     runtime: Runtime,
-    launcher: RefCell<Launcher>,
+    launchers: RefCell<Vec<Launcher>>,
     interrupt: Interrupt,
 }
 
 impl Caller {
-    /// A caller with its own launcher, started at the first call. A raised interrupt ends whatever it runs.
+    /// A caller with its own launchers, started when they are needed. A raised interrupt ends whatever it runs.
     ///
     /// # Errors
     /// When the system gives no event queue.
     pub fn new(interrupt: Interrupt) -> io::Result<Caller> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-        Ok(Caller { runtime, launcher: RefCell::new(Launcher::new()), interrupt })
+        Ok(Caller { runtime, launchers: RefCell::default(), interrupt })
     }
 
     /// Runs one call to its end.
@@ -34,15 +43,36 @@ impl Caller {
     /// When the launcher was lost, or with `Interrupted` once the interrupt was raised; then the hook and all that it
     /// started are gone. What the hook did wrong is in the observation.
     pub fn call(&self, call: &Call) -> io::Result<Observation> {
-        let mut launcher = self.launcher.borrow_mut();
-        self.runtime.block_on(async {
+        let seen = self.call_together(std::slice::from_ref(call))?;
+        seen.into_iter().next().ok_or_else(|| io::Error::other("a call was not observed"))
+    }
+
+    /// Runs calls side by side, begun together, to the end of the last; what was seen is in the order of the calls.
+    ///
+    /// # Errors
+    /// As for one call; then all of them are gone.
+    pub fn call_together(&self, calls: &[Call]) -> io::Result<Vec<Observation>> {
+        let mut launchers = self.launchers.borrow_mut();
+        while launchers.len() < calls.len() {
+            launchers.push(Launcher::new());
+        }
+        let seen = self.runtime.block_on(async {
+            let together = async {
+                for launcher in launchers.iter_mut().take(calls.len()) {
+                    launcher.start().await?;
+                }
+                let seen = all(launchers.iter_mut().zip(calls).map(|(launcher, call)| launcher.call(call))).await;
+                seen.into_iter().collect::<io::Result<Vec<Observation>>>()
+            };
             tokio::select! {
                 biased;
                 () = self.interrupt.raised() => Err(io::ErrorKind::Interrupted.into()),
-                // Dropping it half-way ends the launcher, and with it the hook.
-                seen = launcher.call(call) => seen,
+                // Dropping a call half-way ends its launcher, and with it the hook.
+                seen = together => seen,
             }
-        })
+        });
+        launchers.truncate(KEPT_LAUNCHERS);
+        seen
     }
 
     /// Runs a scenario's shell command; a lost launcher or an interrupt looks like a command that could not be started.
@@ -69,4 +99,19 @@ impl Caller {
             orphans: Vec::new(),
         })
     }
+}
+
+/// The results of all futures, once the last is ready, in their order.
+async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut running: Vec<(Pin<Box<F>>, Option<F::Output>)> = futures.map(|future| (Box::pin(future), None)).collect();
+    poll_fn(|context| {
+        for (future, result) in running.iter_mut().filter(|(_, result)| result.is_none()) {
+            if let Poll::Ready(ready) = future.as_mut().poll(context) {
+                *result = Some(ready);
+            }
+        }
+        if running.iter().all(|(_, result)| result.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    running.into_iter().filter_map(|(_, result)| result).collect()
 }

@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 
 use crate::bench::{Instrument, Pairs};
-
 use crate::corpus::synth::{MAX_RECORDS, MIN_RECORDS};
+use crate::pace::Pace;
 
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
@@ -61,11 +61,15 @@ pub struct Selected {
 pub struct ReplayArgs {
     /// Folders, or names below scenarios/ (`*` for any text). Default: all.
     pub scenarios: Vec<String>,
-    /// Command line of the hook, run by the shell as a settings entry would be. Default: the bundled hookmem, directly.
-    #[arg(long, value_name = "CMD")]
-    pub hook: Option<String>,
-    /// Run the words of --hook directly, without a shell.
-    #[arg(long, requires = "hook")]
+    /// Command line of the hook, run by the shell as a settings entry would be; given several times, the hooks of one
+    /// event side by side. Default: the bundled hookmem, directly.
+    #[arg(long = "hook", value_name = "CMD")]
+    pub hooks: Vec<String>,
+    /// Settings file of the client: its hooks run where their matchers say so.
+    #[arg(long, value_name = "FILE", conflicts_with = "hooks")]
+    pub settings: Option<PathBuf>,
+    /// Run the words of each --hook directly, without a shell.
+    #[arg(long, requires = "hooks")]
     pub no_shell: bool,
     /// Seed of everything random: the order of scenarios in each round, and of the hooks that are compared.
     #[arg(long, default_value_t = 1)]
@@ -121,17 +125,35 @@ pub struct OutArgs {
     pub markdown: Option<PathBuf>,
 }
 
+/// How calls are timed and counted beside the usual.
+#[derive(Debug, Args)]
+pub struct PaceArgs {
+    /// Begin calls by schedule, whether the last one has ended or not: `recorded`, or `rate=N` calls a second. Scenarios
+    /// follow one another in the order of their names.
+    #[arg(long, value_name = "PACE")]
+    pub pace: Option<Pace>,
+    /// Sandboxes that take turns under --pace; in each, one call at a time.
+    #[arg(long, default_value_t = 1, requires = "pace", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub sessions: u16,
+}
+
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// What is called with what.
     #[command(flatten)]
     pub replay: ReplayArgs,
+    /// By which schedule.
+    #[command(flatten)]
+    pub pace: PaceArgs,
+    /// Count the instructions of every step once, with valgrind, apart from all timing.
+    #[arg(long)]
+    pub instructions: bool,
     /// Repetitions of every scenario; percentiles need several.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeat: u32,
     /// Scenarios side by side. With more than one, wall times are disturbed; CPU times are not.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, default_value_t = 1, conflicts_with = "pace", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
     /// What judges it.
     #[command(flatten)]
@@ -253,15 +275,25 @@ pub struct FromStoreArgs {
     /// Most memories to hold out.
     #[arg(long, default_value_t = 100)]
     pub queries: usize,
+}
+
 /// Arguments of `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// What is called with what.
     #[command(flatten)]
     pub replay: ReplayArgs,
-    /// The hook to compare with: its command line, run as that of --hook is.
-    #[arg(long, value_name = "CMD")]
-    pub baseline: String,
+    /// What to compare with: the command line of another hook, run as that of --hook is; the same hook at a git revision,
+    /// `rev:REV`; or a saved run, `run:DIR`, whose times can only warn.
+    #[arg(long, value_name = "CMD|rev:REV|run:DIR", required_unless_present = "pace", conflicts_with = "pace")]
+    pub baseline: Option<String>,
+    /// Command that builds the hook of a revision, run in its work tree. Default: a release build, where there is a
+    /// Cargo.toml and the hook is not a file of the repository.
+    #[arg(long, value_name = "CMD", requires = "baseline")]
+    pub build: Option<String>,
+    /// By which schedule, in place of a comparison.
+    #[command(flatten)]
+    pub pace: PaceArgs,
     /// Warm rounds, each a pair of calls of every step: `auto` measures until the gates against the baseline are
     /// precise enough, whichever way they point.
     #[arg(long, default_value = "auto", value_name = "auto|N")]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hook_contract::{Event, HostProfile};
+use hook_contract::HostProfile;
 
 use crate::process::{Call, HoldRule, Program, StdinPlan};
 use crate::scenario::Fault;
@@ -76,10 +76,9 @@ impl Hook {
     }
 }
 
-/// When the host ends a hook of this event: its own limit, or the caller's when that is shorter.
-pub fn timeout(event: Option<Event>, asked: Option<Duration>, longest: Duration) -> Duration {
-    let host = event.and_then(|event| event.facts().timeout).unwrap_or(UNKNOWN_TIMEOUT);
-    asked.unwrap_or_else(|| host.min(longest))
+/// When a hook is ended: what the step asks for, else the host's limit for it or the caller's, whichever is shorter.
+pub fn timeout(limit: Option<Duration>, asked: Option<Duration>, longest: Duration) -> Duration {
+    asked.unwrap_or_else(|| limit.unwrap_or(UNKNOWN_TIMEOUT).min(longest))
 }
 
 /// A word as the shell must be given it.
@@ -124,9 +123,10 @@ mod tests {
     #[test]
     fn host_limit_holds_unless_a_shorter_one_is_asked() {
         let longest = Duration::from_secs(30);
-        assert_eq!(timeout(Some(Event::SessionEnd), None, longest), Duration::from_millis(1500));
-        assert_eq!(timeout(Some(Event::Stop), None, longest), longest);
-        assert_eq!(timeout(Some(Event::Stop), Some(Duration::from_secs(40)), longest), Duration::from_secs(40));
-        assert_eq!(timeout(None, None, Duration::from_secs(900)), Duration::from_secs(600));
+        let (short, long) = (Duration::from_millis(1500), Duration::from_secs(600));
+        assert_eq!(timeout(Some(short), None, longest), short);
+        assert_eq!(timeout(Some(long), None, longest), longest);
+        assert_eq!(timeout(Some(long), Some(Duration::from_secs(40)), longest), Duration::from_secs(40));
+        assert_eq!(timeout(None, None, Duration::from_secs(900)), long);
     }
 }

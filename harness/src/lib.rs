@@ -9,24 +9,27 @@
 //! The way of a run is one function, [`replay::replay`]; it emits [`run_event::RunEvent`]s, and every report is made
 //! from those, live or saved.
 
+pub mod baseline;
 pub mod bench;
 pub mod caller;
 pub mod cli;
 pub mod cmd;
 pub mod corpus;
 pub mod delivered;
-pub mod eval;
 pub mod doctor;
+pub mod eval;
 pub mod exit_code;
 pub mod failure;
 pub mod gate;
 pub mod golden;
 pub mod hook;
+pub mod instructions;
 pub mod interrupt;
 pub mod judge;
 pub mod latency;
 pub mod machine;
 pub mod observation;
+pub mod pace;
 pub mod play;
 pub mod problem;
 pub mod process;
@@ -36,8 +39,10 @@ pub mod record;
 pub mod recording;
 pub mod replay;
 pub mod report;
+pub mod revision;
 pub mod run_event;
 pub mod sandbox;
 pub mod scenario;
 pub mod selection;
 pub mod summary;
+pub mod target;

@@ -3,8 +3,10 @@
 //! Guarantee: the summary is that of the events written. The first event that cannot be written ends the writing, not
 //! the run, so that no hook is cut off; [`Recording::finish`] then tells.
 
+use crate::gate::{Gate, Stored, judge_all};
 use crate::progress::Progress;
 use crate::record::{RecordFault, RunWriter};
+use crate::replay::Stop;
 use crate::run_event::RunEvent;
 use crate::summary::Summary;
 
@@ -34,6 +36,23 @@ impl Recording {
         if let (Some(writer), None) = (&mut self.writer, &self.fault) {
             self.fault = writer.write(&event).err();
         }
+    }
+
+    /// Ends the events of a run: gates look at the whole of it, so they are judged on its figures and become its last
+    /// events. A run that the user stopped keeps what it has, and lacks its last event, which is how a reader knows.
+    ///
+    /// # Errors
+    /// What else stopped the run.
+    pub fn close(&mut self, outcome: Result<(), Stop>, gates: &[Gate], stored: &Stored) -> Result<(), Stop> {
+        match outcome {
+            Err(Stop::Interrupted) => return Ok(()),
+            other => other?,
+        }
+        let judged = judge_all(gates, &self.summary, stored);
+        for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
+            self.take(event);
+        }
+        Ok(())
     }
 
     /// The figures so far.

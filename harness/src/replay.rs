@@ -14,7 +14,6 @@ use hook_contract::HostProfile;
 
 use crate::caller::Caller;
 use crate::golden::Writing;
-use crate::hook::Hook;
 use crate::interrupt::Interrupt;
 use crate::play::{FirstTexts, Stage, play_step};
 use crate::problem::Problem;
@@ -22,14 +21,15 @@ use crate::process::floor_call;
 use crate::run_event::{Arm, RunEvent};
 use crate::sandbox::{Sandbox, SandboxOptions};
 use crate::scenario::Scenario;
+use crate::target::Target;
 
 /// What is to be replayed, and how.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Scenarios with the profile of the client that each is replayed as.
     pub scenarios: Vec<(Scenario, &'static HostProfile)>,
-    /// The hook under test.
-    pub hook: Hook,
+    /// What is under test.
+    pub target: Target,
     /// Repetitions of every scenario.
     pub repeat: u32,
     /// Seed of the order of scenarios within a round.
@@ -59,6 +59,18 @@ impl Plan {
     pub fn n_calls(&self) -> u64 {
         let steps: usize = self.scenarios.iter().map(|(scenario, _)| scenario.steps.len()).sum();
         steps as u64 * u64::from(self.repeat)
+    }
+
+    /// What a sandbox of this round needs to know.
+    pub fn sandbox_options(&self, round: u32) -> SandboxOptions {
+        SandboxOptions {
+            round,
+            parent: self.parent.clone(),
+            corpora: self.corpora.clone(),
+            hook_program: self.hook_program.clone(),
+            path: self.path.clone(),
+            keep: self.keep,
+        }
     }
 }
 
@@ -156,16 +168,8 @@ fn replay_scenario(
     events: &Sender<RunEvent>,
 ) -> Result<(), Stop> {
     let name = || scenario.name.clone();
-    let options = SandboxOptions {
-        round,
-        parent: plan.parent.clone(),
-        corpora: plan.corpora.clone(),
-        hook_program: plan.hook_program.clone(),
-        path: plan.path.clone(),
-        keep: plan.keep,
-    };
     let run = |shell: &crate::sandbox::ShellCall| caller.shell(shell);
-    let sandbox = Sandbox::create(scenario, &options)?;
+    let sandbox = Sandbox::create(scenario, &plan.sandbox_options(round))?;
     sandbox.seed(&run)?;
     emit(events, RunEvent::ScenarioStarted { scenario: name(), round });
     let floor = caller.call(&floor_call()?)?;
@@ -176,7 +180,7 @@ fn replay_scenario(
         scenario,
         host,
         sandbox: &sandbox,
-        hook: &plan.hook,
+        target: &plan.target,
         arm: Arm::Candidate,
         round,
         writing: plan.writing,

@@ -57,7 +57,7 @@ pub use matcher::{Matcher, subject};
 pub use output::{Output, Specific, TopDecision};
 pub use payload::{Common, DecodeError, Payload, decode};
 pub use profile::{BrokenJson, HostProfile, Version};
-pub use render::{MessageForm, Part, Place, render, render_overridden};
+pub use render::{MessageForm, Part, Place, render, render_overridden, shares_label};
 pub use settings::{Group, Handler, HandlerKind, HookSettings};
 pub use tool::{Hunk, Patch, ToolInput, ToolResponse, mcp_name};
 

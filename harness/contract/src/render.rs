@@ -130,8 +130,8 @@ fn place(host: &HostProfile, form: MessageForm, event: Event, kind: TextKind, co
     }
 }
 
-/// The contexts of these events share one label.
-fn shares_label(event: Event, kind: TextKind) -> bool {
+/// Whether texts of several hooks stand under one label, joined by newlines, and not in a paragraph each.
+pub fn shares_label(event: Event, kind: TextKind) -> bool {
     match event {
         Event::SessionStart | Event::SubagentStart => kind == TextKind::AdditionalContext,
         Event::PostModelSwitch => matches!(kind, TextKind::AdditionalContext | TextKind::PlainStdout),

@@ -11,21 +11,21 @@ use hook_contract::HostProfile;
 use super::order::{Order, Turn};
 use crate::caller::Caller;
 use crate::golden::Writing;
-use crate::hook::Hook;
 use crate::play::{FirstTexts, Stage, play_step};
 use crate::process::floor_call;
 use crate::replay::{Plan, Stop};
 use crate::run_event::{Arm, StepResult};
-use crate::sandbox::{Sandbox, SandboxOptions, ShellCall};
+use crate::sandbox::{Sandbox, ShellCall};
 use crate::scenario::Scenario;
+use crate::target::Target;
 
 /// One of the hooks that go together.
 #[derive(Clone, Copy)]
 pub struct Lane<'a> {
     /// Which side its results are for.
     pub arm: Arm,
-    /// The hook.
-    pub hook: &'a Hook,
+    /// What it calls.
+    pub target: &'a Target,
     /// Whether it may leave pending goldens.
     pub writing: Writing,
     /// What it said in earlier rounds.
@@ -64,18 +64,10 @@ pub fn replay_in_lockstep(
     order: &mut Order,
     heard: &mut dyn FnMut(Seen),
 ) -> Result<(), Stop> {
-    let options = SandboxOptions {
-        round,
-        parent: plan.parent.clone(),
-        corpora: plan.corpora.clone(),
-        hook_program: plan.hook_program.clone(),
-        path: plan.path.clone(),
-        keep: plan.keep,
-    };
     let run = |shell: &ShellCall| caller.shell(shell);
     let mut sandboxes = Vec::new();
     for _ in lanes {
-        let sandbox = Sandbox::create(scenario, &options)?;
+        let sandbox = Sandbox::create(scenario, &plan.sandbox_options(round))?;
         sandbox.seed(&run)?;
         sandboxes.push(sandbox);
     }
@@ -97,7 +89,7 @@ pub fn replay_in_lockstep(
                 scenario,
                 host,
                 sandbox,
-                hook: lane.hook,
+                target: lane.target,
                 arm: lane.arm,
                 round,
                 writing: lane.writing,

@@ -23,11 +23,11 @@ use hookbench_statistics::confirmation_pairs;
 use crate::caller::Caller;
 use crate::gate::{self, Gate, Stored};
 use crate::golden::Writing;
-use crate::hook::Hook;
 use crate::play::FirstTexts;
 use crate::recording::Recording;
 use crate::replay::{Plan, Stop};
 use crate::run_event::{Arm, RunEvent};
+use crate::target::Target;
 
 pub use self::broken::{n_failed, refuse_broken};
 pub use self::instrument::Instrument;
@@ -40,10 +40,10 @@ pub const N_COLD_ROUNDS: u32 = 2;
 
 /// What is compared, and for how long.
 pub struct Comparison<'a> {
-    /// Scenarios, the candidate as its hook, and how they are replayed. Repetitions and jobs are not looked at.
+    /// Scenarios, the candidate as its target, and how they are replayed. Repetitions and jobs are not looked at.
     pub plan: &'a Plan,
     /// The other hook.
-    pub baseline: &'a Hook,
+    pub baseline: &'a Target,
     /// Warm rounds.
     pub pairs: Pairs,
     /// Longest time to measure; each confirmation may take as long again.
@@ -124,7 +124,7 @@ fn measure(
 /// Where the two hooks meet: everything that lasts for the whole comparison.
 struct Arena<'a> {
     plan: &'a Plan,
-    baseline: &'a Hook,
+    baseline: &'a Target,
     caller: Caller,
     candidate_texts: FirstTexts,
     baseline_texts: FirstTexts,
@@ -146,13 +146,13 @@ impl<'a> Arena<'a> {
         let lanes = [
             Lane {
                 arm: Arm::Candidate,
-                hook: &self.plan.hook,
+                target: &self.plan.target,
                 writing: self.plan.writing,
                 first_texts: &self.candidate_texts,
             },
             Lane {
                 arm: Arm::Baseline,
-                hook: self.baseline,
+                target: self.baseline,
                 writing: Writing::Never,
                 first_texts: &self.baseline_texts,
             },

@@ -2,22 +2,30 @@
 //!
 //! Saves what `run` saves, in the same format and the same places; a comparison that the user stops keeps what it has.
 
-use crate::bench::{Comparison, N_COLD_ROUNDS, Pairs, bench as compare};
+use std::path::Path;
+
+use crate::baseline::{Baseline, StoredBaseline};
+use crate::bench::{Comparison, Instrument, N_COLD_ROUNDS, Pairs, bench as compare};
 use crate::cli::BenchArgs;
 use crate::cmd::gates::gates;
-use crate::cmd::plan::{header, named_hook, plan, tested_hook};
+use crate::cmd::plan::{given, header, plan, target};
+use crate::cmd::run::{How, check_instruments, replayed};
 use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::gate::{Base, Gate, Stored, judge_all};
-use crate::hook::Hook;
+use crate::gate::{Base, Gate, Stored};
 use crate::problem::Source;
 use crate::progress::Progress;
 use crate::recording::Recording;
-use crate::replay::{Plan, Stop};
+use crate::replay::{Plan, replay};
 use crate::report::{json, terminal};
-use crate::run_event::{RunEvent, RunHeader};
+use crate::revision::{self, CACHE, Spec};
+use crate::run_event::{Arm, RunEvent, RunHeader};
+use crate::scenario::Scenario;
 use crate::selection::select;
+use crate::summary::Summary;
+use crate::target::{Given, Target};
+use crate::{instructions, machine};
 
 /// Judge a comparison when no gate of the user's does.
 const DEFAULT_GATES: [&str; 2] =
@@ -29,10 +37,25 @@ const DEFAULT_GATES: [&str; 2] =
 /// Mistakes in flags, scenarios, goldens or gates, and a baseline that does not work.
 pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failure> {
     let scenarios = select(&args.replay.scenarios)?;
+    let counts = args.instruments.contains(&Instrument::Instr);
+    check_instruments(counts)?;
+    let Some(baseline) = &args.baseline else {
+        let how = How { repeat: args.pairs.first_goal(), jobs: 1, counts };
+        return replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci);
+    };
     let gates = with_defaults(gates(&args.gate)?, args.gate.no_gates)?;
+    let (baseline, baseline_name) = match Baseline::parse(baseline)? {
+        Baseline::Run(run) => return against_run(args, &run, gates, scenarios, ci),
+        Baseline::Command(command) => {
+            let given = Given { hooks: &[command], settings: None, no_shell: args.replay.no_shell };
+            let target = given.target()?;
+            let name = target.shown();
+            (target, name)
+        }
+        Baseline::Revision(revision) => of_revision(args, &revision)?,
+    };
     let stored = Stored::load(&gates)?;
-    let baseline = named_hook("--baseline", &args.baseline, args.replay.no_shell)?;
-    let plan = plan(&args.replay, tested_hook(&args.replay)?, scenarios, 0, 1, ci)?;
+    let (plan, name) = plan(&args.replay, target(&args.replay)?, scenarios, 0, 1, ci)?;
     check_report_places(&args.out)?;
     let comparison = Comparison {
         plan: &plan,
@@ -43,33 +66,73 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), F
         stored: &stored,
     };
     let mut recording = Recording::saved(saved_run(&args.out)?, Progress::of_unknown_length());
-    recording.take(RunEvent::RunStarted(header_of(&plan, &baseline, args.pairs)));
-    match compare(&comparison, &mut recording) {
-        Err(Stop::Interrupted) => {}
-        Err(stop) => return Err(stop.into()),
-        Ok(()) => {
-            let judged = judge_all(&gates, recording.summary(), &stored);
-            for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
-                recording.take(event);
-            }
+    recording.take(RunEvent::RunStarted(header_of(&plan, name, baseline_name, args.pairs)));
+    let mut outcome = compare(&comparison, &mut recording);
+    for (target, arm) in [(&plan.target, Arm::Candidate), (&baseline, Arm::Baseline)] {
+        if counts && outcome.is_ok() {
+            outcome = instructions::measure(&plan, target, arm, &mut |event| recording.take(event)).map(drop);
         }
     }
+    recording.close(outcome, &gates, &stored)?;
     let summary = recording.finish()?;
-    write_reports(&args.out, &summary)?;
-    let text = if args.out.json { json::render(&summary) } else { terminal::render_with(&summary, &args.instruments) };
-    Ok((text, ExitCode::of(&summary, args.gate.strict)))
+    report(args, &summary)
+}
+
+fn report(args: &BenchArgs, summary: &Summary) -> Result<(String, ExitCode), Failure> {
+    write_reports(&args.out, summary)?;
+    let text = if args.out.json { json::render(summary) } else { terminal::render_with(summary, &args.instruments) };
+    Ok((text, ExitCode::of(summary, args.gate.strict)))
+}
+
+/// The hook at an older revision, built when it has to be.
+fn of_revision(args: &BenchArgs, revision: &str) -> Result<(Target, String), Failure> {
+    let spec = Spec {
+        revision,
+        given: given(&args.replay),
+        start: Path::new("."),
+        cache: Path::new(CACHE),
+        build: args.build.as_deref(),
+    };
+    let built = revision::build(&spec)?;
+    Ok((built.target, built.name))
+}
+
+/// Measures the candidate alone and holds it against a saved run: there are no pairs, so times can only warn.
+fn against_run(
+    args: &BenchArgs,
+    run: &Path,
+    mut gates: Vec<Gate>,
+    scenarios: Vec<Scenario>,
+    ci: Option<&str>,
+) -> Result<(String, ExitCode), Failure> {
+    // Whether it can be compared at all is said before anything runs.
+    let baseline = StoredBaseline::load(run, &machine::fingerprint())?;
+    let name = baseline.summary.header().map_or_else(String::new, |header| header.hook_command.clone());
+    for gate in gates.iter_mut().filter(|gate| gate.expr.base == Some(Base::Baseline)) {
+        gate.expr.base = Some(Base::File(run.to_string_lossy().into_owned()));
+    }
+    let stored = Stored::load(&gates)?;
+    let repeat = args.pairs.first_goal();
+    let (plan, candidate) = plan(&args.replay, target(&args.replay)?, scenarios, repeat, 1, ci)?;
+    check_report_places(&args.out)?;
+    let mut recording = Recording::saved(saved_run(&args.out)?, Progress::of_known_length(plan.n_calls()));
+    let baseline_command = Some(format!("run:{} ({name})", run.display()));
+    recording.take(RunEvent::RunStarted(RunHeader { baseline_command, ..header(&plan, candidate) }));
+    let outcome = replay(&plan, &mut |event| recording.take(event));
+    recording.close(outcome, &gates, &stored)?;
+    report(args, &recording.finish()?)
 }
 
 /// The header of a comparison.
-pub(super) fn header_of(plan: &Plan, baseline: &Hook, pairs: Pairs) -> RunHeader {
+fn header_of(plan: &Plan, name: String, baseline: String, pairs: Pairs) -> RunHeader {
     RunHeader {
         repeat: match pairs {
             Pairs::Auto => 0,
             Pairs::Fixed(n) => n.saturating_add(N_COLD_ROUNDS),
         },
-        baseline_command: Some(baseline.shown.clone()),
+        baseline_command: Some(baseline),
         n_cold_rounds: N_COLD_ROUNDS,
-        ..header(plan)
+        ..header(plan, name)
     }
 }
 

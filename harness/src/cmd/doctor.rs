@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::caller::Caller;
 use crate::cli::DoctorArgs;
-use crate::cmd::plan::{header, plan, tested_hook};
+use crate::cmd::plan::{header, plan, target};
 use crate::doctor::{
     Asked, DoctorFile, Evidence, Machine, MetricRound, Sample, judge, overall, record_rounds, self_test,
 };
@@ -35,12 +35,12 @@ pub fn doctor(args: &DoctorArgs, ci: Option<&str>) -> Result<(String, ExitCode),
         return Ok((text(args, &machine, None), ExitCode::Pass));
     }
     let sample = Sample::write().map_err(Stop::Io)?;
-    let plan = plan_of(args, &sample, ci)?;
+    let (plan, name) = plan_of(args, &sample, ci)?;
     let rows = args.save_rounds.as_deref().map(|path| create(path).map(|file| (path, file))).transpose()?;
     let caller = Caller::new(plan.interrupt.clone()).map_err(Stop::Io)?;
     let machine = Machine::examine(&caller, args.calls, args.replay.seed)?;
     let asked = Asked { n_trials: args.trials, max_time: args.max_time };
-    let evidence = self_test(&plan, &header(&plan), asked, &mut { told })?;
+    let evidence = self_test(&plan, &header(&plan, name), asked, &mut { told })?;
     if let Some((path, file)) = rows {
         told("raw rounds");
         save_rounds(&plan, &evidence, args.rounds, path, file)?;
@@ -54,26 +54,24 @@ pub fn doctor(args: &DoctorArgs, ci: Option<&str>) -> Result<(String, ExitCode),
 }
 
 /// The plan of the self-test: what the user names, and the sample in place of what they do not.
-fn plan_of(args: &DoctorArgs, sample: &Sample, ci: Option<&str>) -> Result<Plan, Failure> {
+fn plan_of(args: &DoctorArgs, sample: &Sample, ci: Option<&str>) -> Result<(Plan, String), Failure> {
     let replay = &args.replay;
-    let hook = match replay.hook {
-        Some(_) => tested_hook(replay)?,
-        None => Sample::hook().map_err(Stop::Io)?,
-    };
+    let is_named = !replay.hooks.is_empty() || replay.settings.is_some();
+    let target = if is_named { target(replay)? } else { Sample::hook().map_err(Stop::Io)?.into() };
     let named = if replay.scenarios.is_empty() {
         vec![sample.folder().to_string_lossy().into_owned()]
-    } else if replay.hook.is_none() {
+    } else if !is_named {
         let remedy = "name a hook with --hook, or leave the scenarios out";
         return Err(Failure::usage("doctor", "the scenarios named need the hook that they were made for", remedy));
     } else {
         replay.scenarios.clone()
     };
-    let plan = plan(replay, hook, select(&named)?, 1, 1, ci)?;
+    let (plan, name) = plan(replay, target, select(&named)?, 1, 1, ci)?;
     if plan.scenarios.is_empty() {
         let remedy = "name another client with --host, or leave the option out";
         return Err(Failure::usage("--host", "no scenario is made for this client", remedy));
     }
-    Ok(plan)
+    Ok((plan, name))
 }
 
 fn text(args: &DoctorArgs, machine: &Machine, evidence: Option<&Evidence>) -> String {

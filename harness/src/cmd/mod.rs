@@ -1,9 +1,9 @@
 //! One file a command.
 
-pub mod corpus;
-pub mod eval;
 pub mod bench;
+pub mod corpus;
 pub mod doctor;
+pub mod eval;
 pub mod gate;
 mod gates;
 pub mod golden;

@@ -8,27 +8,27 @@ use hook_contract::HostProfile;
 use crate::cli::ReplayArgs;
 use crate::failure::Failure;
 use crate::golden::Writing;
-use crate::hook::{Hook, quoted};
+use crate::hook::quoted;
 use crate::interrupt::Interrupt;
 use crate::machine;
 use crate::replay::Plan;
 use crate::run_event::RunHeader;
 use crate::scenario::{HostRange, Scenario};
+use crate::target::{Given, Target, bundled};
 
-/// The plan of a run in which every scenario is repeated `repeat` times, `jobs` side by side.
+/// The plan of a run and the target's name for reports. Every scenario is repeated `repeat` times, `jobs` side by side.
 ///
 /// # Errors
 /// A hook, a version or a folder that the user named and that cannot be used.
 pub(super) fn plan(
     args: &ReplayArgs,
-    hook: Hook,
+    target: Target,
     scenarios: Vec<Scenario>,
     repeat: u32,
     jobs: u16,
     ci: Option<&str>,
-) -> Result<Plan, Failure> {
+) -> Result<(Plan, String), Failure> {
     let corpora = corpora(args, &scenarios)?;
-    let bundled = bundled();
     let known: Vec<String> = HostProfile::recorded().iter().map(|host| host.version.to_string()).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     if let Some(asked) = &args.host
@@ -44,9 +44,10 @@ pub(super) fn plan(
         }?;
         Some((scenario, HostProfile::nearest(version)))
     });
-    Ok(Plan {
-        scenarios: hosts.collect(),
-        hook,
+    let (scenarios, name) = target.narrow(hosts.collect());
+    let plan = Plan {
+        scenarios,
+        target,
         repeat,
         seed: args.seed,
         jobs: usize::from(jobs),
@@ -54,18 +55,13 @@ pub(super) fn plan(
         writing: Writing::allowed(args.no_write, ci),
         parent: std::env::temp_dir(),
         corpora,
-        hook_program: bundled.map_or_else(|| "hookmem".to_owned(), |path| quoted(&path.to_string_lossy())),
+        hook_program: bundled().map_or_else(|| "hookmem".to_owned(), |path| quoted(&path.to_string_lossy())),
         path: std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()),
         keep: args.keep,
         interrupt: Interrupt::from_signals()
             .map_err(|error| Failure::Internal(format!("cannot listen for Ctrl-C: {error}")))?,
-    })
-}
-
-/// The memory hook that is built beside this executable.
-fn bundled() -> Option<PathBuf> {
-    let beside = std::env::current_exe().ok()?.parent()?.join("hookmem");
-    beside.is_file().then_some(beside)
+    };
+    Ok((plan, name))
 }
 
 fn corpora(args: &ReplayArgs, scenarios: &[Scenario]) -> Result<PathBuf, Failure> {
@@ -83,43 +79,27 @@ fn corpora(args: &ReplayArgs, scenarios: &[Scenario]) -> Result<PathBuf, Failure
     Ok(found.into_iter().find(|folder| folder.is_dir()).unwrap_or_else(|| PathBuf::from("/nonexistent/corpora")))
 }
 
-/// The hook under test: the one named, or the bundled one.
-///
-/// # Errors
-/// An empty command line, or no bundled hook.
-pub(super) fn tested_hook(args: &ReplayArgs) -> Result<Hook, Failure> {
-    match (&args.hook, bundled()) {
-        (Some(command), _) => named_hook("--hook", command, args.no_shell),
-        (None, Some(program)) => Ok(Hook::exec(vec![program.to_string_lossy().into_owned(), "hook".to_owned()])),
-        (None, None) => {
-            let remedy = "build it (`cargo build --release --bins`), or name a hook with --hook";
-            Err(Failure::usage("hookmem", "there is no hookmem beside this executable", remedy))
-        }
-    }
+/// What the flags name to be called; the bundled hook when they name nothing.
+pub(super) fn given(args: &ReplayArgs) -> Given<'_> {
+    Given { hooks: &args.hooks, settings: args.settings.as_deref(), no_shell: args.no_shell }
 }
 
-/// The hook of a command line that a flag gave.
+/// The target under test.
 ///
 /// # Errors
-/// An empty command line.
-pub(super) fn named_hook(flag: &str, command: &str, no_shell: bool) -> Result<Hook, Failure> {
-    if command.trim().is_empty() {
-        return Err(Failure::usage(flag, "the command is empty", "give the command line of a hook"));
-    }
-    if no_shell {
-        return Ok(Hook::exec(command.split_whitespace().map(str::to_owned).collect()));
-    }
-    Ok(Hook::shell(command))
+/// An empty command, a settings file that cannot be replayed, or nothing to call.
+pub(super) fn target(args: &ReplayArgs) -> Result<Target, Failure> {
+    given(args).target()
 }
 
-/// The header of a run of one hook.
-pub(super) fn header(plan: &Plan) -> RunHeader {
+/// The header of a run of one target, which reports call `name`.
+pub(super) fn header(plan: &Plan, name: String) -> RunHeader {
     let mut versions: Vec<String> = plan.scenarios.iter().map(|(_, host)| host.version.to_string()).collect();
     versions.sort();
     versions.dedup();
     RunHeader {
         hookbench_version: env!("CARGO_PKG_VERSION").to_owned(),
-        hook_command: plan.hook.shown.clone(),
+        hook_command: name,
         host_version: versions.join(", "),
         repeat: plan.repeat,
         seed: plan.seed,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::self_test::tested;
 use super::wrapper::behind_burner;
 use crate::bench::{Lane, N_COLD_ROUNDS, Order, Seen, replay_in_lockstep};
 use crate::caller::Caller;
@@ -15,6 +16,7 @@ use crate::golden::Writing;
 use crate::play::FirstTexts;
 use crate::replay::{Plan, Stop};
 use crate::run_event::Arm;
+use crate::target::Target;
 
 /// One line: one round on one clock, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -44,10 +46,12 @@ pub fn record_rounds(
     keep: &mut dyn FnMut(&MetricRound) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let caller = Caller::new(plan.interrupt.clone())?;
-    let (plain, slowed) = (behind_burner(&plan.hook, Duration::ZERO)?, behind_burner(&plan.hook, burn)?);
+    let hook = tested(plan)?;
+    let (plain, slowed) = (behind_burner(hook, Duration::ZERO)?, behind_burner(hook, burn)?);
+    let (plain, slowed) = (Target::from(plain), Target::from(slowed));
     let texts = [FirstTexts::default(), FirstTexts::default(), FirstTexts::default()];
     let arms = [(Arm::Baseline, &plain), (Arm::Candidate, &plain), (Arm::Candidate, &slowed)];
-    let lane = |((arm, hook), first_texts)| Lane { arm, hook, writing: Writing::Never, first_texts };
+    let lane = |((arm, target), first_texts)| Lane { arm, target, writing: Writing::Never, first_texts };
     let lanes: Vec<Lane<'_>> = arms.into_iter().zip(&texts).map(lane).collect();
     for round in 0..n.saturating_add(N_COLD_ROUNDS) {
         let mut order = Order::of(plan.seed, round);

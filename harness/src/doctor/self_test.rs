@@ -14,12 +14,13 @@ use crate::gate::{Gate, GateSyntax, Stored, judge_all};
 use crate::golden::Writing;
 use crate::hook::Hook;
 use crate::latency::median;
-use crate::problem::Source;
+use crate::problem::{Problem, Source};
 use crate::progress::Progress;
 use crate::recording::Recording;
 use crate::replay::{Plan, Stop, replay};
 use crate::run_event::{FindingKind, RunEvent, RunHeader, Verdict};
 use crate::summary::{Clock, Summary, pairs};
+use crate::target::Target;
 
 /// The gate that is tested.
 const GATE: &str = "cpu: latency.cpu.p50 < +10% vs baseline";
@@ -42,6 +43,7 @@ pub struct Asked {
 /// # Errors
 /// A scenario that cannot go on, a hook that fails every call of a step, the interrupt, or a fault of the machinery.
 pub fn self_test(plan: &Plan, header: &RunHeader, asked: Asked, tell: &mut dyn FnMut(&str)) -> Result<Evidence, Stop> {
+    let hook = tested(plan)?;
     let start = Instant::now();
     let left = || asked.max_time.saturating_sub(start.elapsed());
     let gate = Gate::parse(GATE).map_err(|GateSyntax { message, remedy, .. }| {
@@ -49,7 +51,8 @@ pub fn self_test(plan: &Plan, header: &RunHeader, asked: Asked, tell: &mut dyn F
     })?;
     let gates = [gate];
     let compare = |candidate: &Hook, baseline: &Hook, pairs: Pairs, gates: &[Gate], seed: u64, max_time: Duration| {
-        let plan = Plan { hook: candidate.clone(), seed, writing: Writing::Never, ..plan.clone() };
+        let baseline = &Target::from(baseline.clone());
+        let plan = Plan { target: candidate.clone().into(), seed, writing: Writing::Never, ..plan.clone() };
         let stored = Stored::default();
         let comparison = Comparison { plan: &plan, baseline, pairs, max_time, gates, stored: &stored };
         let mut recording = Recording::unsaved(Progress::of_unknown_length());
@@ -64,12 +67,12 @@ pub fn self_test(plan: &Plan, header: &RunHeader, asked: Asked, tell: &mut dyn F
     let vacuity = vacuity(plan, header)?;
 
     tell("the time of the hook");
-    let plain = behind_burner(&plan.hook, Duration::ZERO)?;
+    let plain = behind_burner(hook, Duration::ZERO)?;
     let (calibration, _) = compare(&plain, &plain, Pairs::Fixed(N_CALIBRATION), &[], plan.seed, left())?;
     let burn = burn_for(FORBIDDEN, &cpu_medians(&calibration));
 
     tell("the hook, slowed by a tenth, against itself");
-    let slowed = behind_burner(&plan.hook, burn)?;
+    let slowed = behind_burner(hook, burn)?;
     let (summary, judged) = compare(&slowed, &plain, Pairs::Auto, &gates, plan.seed, left() / 2)?;
     let verdict = judged.first().map_or(Verdict::Skipped, |gate| gate.verdict);
     let control = Control { verdict, burn, trial: trial(&summary, verdict, Duration::ZERO) };
@@ -83,7 +86,7 @@ pub fn self_test(plan: &Plan, header: &RunHeader, asked: Asked, tell: &mut dyn F
         tell(&format!("the hook against itself, {nth} of {}", asked.n_trials));
         let begun = Instant::now();
         let seed = plan.seed.wrapping_add(u64::from(nth));
-        let (summary, judged) = compare(&plan.hook, &plan.hook, Pairs::Auto, &gates, seed, left())?;
+        let (summary, judged) = compare(hook, hook, Pairs::Auto, &gates, seed, left())?;
         let verdict = judged.first().map_or(Verdict::Skipped, |gate| gate.verdict);
         // A comparison that the end of the time cut off says nothing about the gate.
         if verdict == Verdict::Inconclusive && left().is_zero() {
@@ -95,10 +98,20 @@ pub fn self_test(plan: &Plan, header: &RunHeader, asked: Asked, tell: &mut dyn F
     Ok(Evidence { n_asked: asked.n_trials, n_cut, trials, control, vacuity, max_time: asked.max_time })
 }
 
+/// The hook that is tested: one, because a chain cannot be slowed as a whole.
+///
+/// # Errors
+/// Several hooks, or a settings file.
+pub(super) fn tested(plan: &Plan) -> Result<&Hook, Stop> {
+    plan.target.single().ok_or_else(|| {
+        Stop::Problem(Problem::file("--hook", "the self-test needs one hook", "name one hook with --hook"))
+    })
+}
+
 /// One round of the scenarios with a hook that does nothing.
 fn vacuity(plan: &Plan, header: &RunHeader) -> Result<Vacuity, Stop> {
-    let silent =
-        Plan { hook: Hook::exec(vec!["true".to_owned()]), repeat: 1, jobs: 1, writing: Writing::Never, ..plan.clone() };
+    let nothing = Hook::exec(vec!["true".to_owned()]);
+    let silent = Plan { target: nothing.into(), repeat: 1, jobs: 1, writing: Writing::Never, ..plan.clone() };
     let mut summary = Summary::default();
     summary.observe(&RunEvent::RunStarted(header.clone()));
     replay(&silent, &mut |event| summary.observe(&event))?;

@@ -43,5 +43,6 @@ mod wire;
 
 pub use bare::spawn_and_wait;
 pub use call::{CAPTURE_LIMIT_BYTES, Call, HoldRule, KILL_GRACE, Program, StdinPlan, floor_call};
+pub(crate) use program::find as find_program;
 pub use spawner::Launcher;
 pub(crate) use unix::{has_ended, signal_group};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Fails with `NotFound`, or with `PermissionDenied` when files of that name exist but none is executable.
 /// Relative entries are resolved against this process's working folder; an empty entry is that folder.
-pub(super) fn find(name: impl AsRef<OsStr>, path: &OsStr) -> io::Result<PathBuf> {
+pub(crate) fn find(name: impl AsRef<OsStr>, path: &OsStr) -> io::Result<PathBuf> {
     let name = name.as_ref();
     if name.as_encoded_bytes().contains(&b'/') {
         return Ok(PathBuf::from(name));

@@ -56,15 +56,26 @@ impl Launcher {
         Self { executable: executable.into(), link: None }
     }
 
+    /// Makes sure that the process behind it runs, so that several launchers can begin their calls together.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub async fn start(&mut self) -> io::Result<()> {
+        self.link.take_if(|link| !link.is_alive());
+        if self.link.is_none() {
+            self.link = Some(Link::open(&self.executable).await?);
+        }
+        Ok(())
+    }
+
     /// Runs one call to its end and leaves nothing of it behind.
     ///
     /// Needs a tokio runtime with I/O and time. Fails only when the launcher cannot be started or reached, or sockets
     /// ran out. A hook that takes its launcher along is an observation, and the next call has a fresh launcher.
     pub async fn call(&mut self, call: &Call) -> io::Result<Observation> {
-        self.link.take_if(|link| !link.is_alive());
-        let mut link = match self.link.take() {
-            Some(link) => link,
-            None => Link::open(&self.executable).await?,
+        self.start().await?;
+        let Some(mut link) = self.link.take() else {
+            return Err(io::Error::other("the launcher was lost as it started"));
         };
         let (observation, clean) = observe(&mut link, call).await?;
         if clean {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::figure;
 use crate::latency::{Distribution, Quantile};
+use crate::pace::figures;
 use crate::quality::{MIN_GRADE, Measure, wilson};
 use crate::run_event::FindingKind;
 use crate::summary::{
@@ -88,6 +89,30 @@ pub(super) fn latency(summary: &Summary) -> Table {
         rows.push(row("", cpu, &timing.cpu, Some(&floor_cpu), ratio(Clock::Cpu)));
     }
     Table { header: vec!["event", "time", "n", "p50", "p90", "p95", "p99", "max", "to floor"], rows }
+}
+
+/// Two rows an event of an open-loop run: how long the hook took, and how long whoever caused the event waited.
+pub(super) fn pace(summary: &Summary) -> Table {
+    let row = |event: &str, time: &str, times: &Distribution, late: String| {
+        let cell = |quantile| figure::beside_floor(times, None, quantile);
+        vec![
+            event.to_owned(),
+            time.to_owned(),
+            times.count().to_string(),
+            cell(Quantile::P50),
+            cell(Quantile::P95),
+            cell(Quantile::P99),
+            times.max().map_or("-".to_owned(), figure::time),
+            late,
+        ]
+    };
+    let mut rows = Vec::new();
+    for event in figures(summary) {
+        let late = format!("{} calls, at most {}", event.n_late, figure::time(event.most_late));
+        rows.push(row(&event.event, "service", &event.service, String::new()));
+        rows.push(row("", "response", &event.response, late));
+    }
+    Table { header: vec!["event", "time", "n", "p50", "p95", "p99", "max", "began late"], rows }
 }
 
 /// One row an event: largest text, largest sum of a round, cut texts, peak memory.

@@ -34,6 +34,7 @@ pub fn render_with(summary: &Summary, instruments: &[Instrument]) -> String {
     for odd in paired::oddities(summary) {
         line(&mut out, &format!("  odd: {odd}"));
     }
+    section(&mut out, "Open loop (response: service, and how late the call began)", &rows::pace(summary));
     section(&mut out, "Injected text and memory", &rows::budget(summary));
     if let Some(source) = rows::memory_source(summary) {
         line(&mut out, &format!("  {source}"));
@@ -71,6 +72,9 @@ fn head(out: &mut String, summary: &Summary) {
         line(out, &format!("host:    {} (modelled)", header.host_version));
         let rounds = closing::rounds(summary, header);
         line(out, &format!("rounds:  {rounds}, seed {}, hookbench {}", header.seed, header.hookbench_version));
+        if let Some(pace) = &header.pace {
+            line(out, &format!("pace:    {pace}"));
+        }
         line(out, &format!("machine: {}", header.machine));
     }
     line(out, &closing::contention_line(summary));

@@ -112,6 +112,7 @@ fn read(dir: &Path, source: &Source) -> (Option<Scenario>, Vec<Problem>) {
     let mut converter =
         Converter { dir, document: &document, source, payloads: payloads.as_ref(), sessions: session_names, problems };
     check_names(&mut converter, &steps);
+    check_offsets(&mut converter, &steps);
     let every_step_decoded = steps.iter().all(Option::is_some);
     let steps: Vec<Step> = steps
         .into_iter()
@@ -184,6 +185,32 @@ fn check_names(converter: &mut Converter<'_>, steps: &[Option<StepWire>]) {
             let remedy = "give each step its own name: it names the golden";
             converter.problems.push(converter.document.problem(&way!["step", index, "name"], message, remedy));
         }
+    }
+}
+
+/// Offsets tell a sequence: all steps have one, and none goes back.
+fn check_offsets(converter: &mut Converter<'_>, steps: &[Option<StepWire>]) {
+    let timed = steps.iter().flatten().any(|step| step.at_ms.is_some());
+    let mut latest = 0;
+    for (index, step) in steps.iter().enumerate() {
+        let Some(step) = step.as_ref().filter(|_| timed) else { continue };
+        let problem = match step.at_ms {
+            None => converter.document.problem(
+                &way!["step", index, "name"],
+                format!("step `{}` has no at_ms, and others have", step.name),
+                "give every step its time, or none",
+            ),
+            Some(at) if at < latest => converter.document.problem(
+                &way!["step", index, "at_ms"],
+                format!("at_ms goes back from {latest} to {at}"),
+                "put the steps in the order of their times",
+            ),
+            Some(at) => {
+                latest = at;
+                continue;
+            }
+        };
+        converter.problems.push(problem);
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Step {
     pub cwd: String,
     /// Timeout; none means the host's for the event.
     pub timeout: Option<Duration>,
+    /// When the payload came, counted from the first one, for a replay at the recorded pace.
+    pub at: Option<Duration>,
     /// Arguments added to the hook command, with placeholders.
     pub hook_args: Vec<String>,
     /// Environment of this call, with placeholders; beyond the sandbox's.

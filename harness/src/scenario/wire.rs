@@ -172,6 +172,8 @@ pub(crate) struct StepWire {
     pub tags: Vec<String>,
     /// Timeout of this call in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// When the payload came, in milliseconds from the start of the sequence. Every step has it, or none.
+    pub at_ms: Option<u64>,
     /// Additional arguments of the hook command.
     pub hook_args: Option<Vec<String>>,
     /// Payload fields to replace or add. A key that begins with `/` is a JSON pointer.

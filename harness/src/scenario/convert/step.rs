@@ -57,6 +57,7 @@ impl Converter<'_> {
             session,
             cwd,
             timeout: wire.timeout_ms.or(defaults.timeout_ms).map(Duration::from_millis),
+            at: wire.at_ms.map(Duration::from_millis),
             hook_args,
             env,
             before,

@@ -1,0 +1,177 @@
+//! Instructions of a hook, counted by valgrind, apart from all timing.
+//!
+//! The tool is cachegrind without its cache model: the cheapest one of valgrind's that gives the total. The hook and
+//! every child that it starts are counted, in user code only. A count is the same on a busy machine as on a quiet one,
+//! and for a program without randomness the same each time. Two things follow from how valgrind counts: what a process
+//! did before it replaced itself by another program (`exec`) is not in the sum, and a child that is a copy of its
+//! parent (a subshell) brings its parent's count along. Both are the same for both hooks of a comparison. A hook that
+//! looks at the clock sees time pass some thirty times as fast as it works, and may do less.
+//!
+//! Not here: what a count may be.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::caller::Caller;
+use crate::golden::Writing;
+use crate::play::{FirstTexts, Stage, calls_of};
+use crate::process::{Call, Program, find_program};
+use crate::replay::{Plan, Stop};
+use crate::run_event::{Arm, RunEvent};
+use crate::sandbox::{Sandbox, ShellCall};
+use crate::target::Target;
+
+/// Longest time of a counted call: the host's limits are for hooks at full speed.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The valgrind on this process's `PATH`, if there is one.
+pub fn valgrind() -> Option<PathBuf> {
+    find_program("valgrind", &std::env::var_os("PATH")?).ok()
+}
+
+/// Runs the call once under valgrind and counts the instructions of the process and its children. `None` without
+/// valgrind, and when the program could not be run under it or did not live to be counted.
+///
+/// # Errors
+/// As for any call; or when the counts cannot be stored or read.
+pub fn count(caller: &Caller, call: &Call) -> io::Result<Option<u64>> {
+    let Some(valgrind) = valgrind() else { return Ok(None) };
+    let counts = tempfile::Builder::new().prefix("hookbench-instructions-").tempdir()?;
+    let mut counted = call.clone();
+    counted.program = wrapped(&valgrind, counts.path(), &call.program);
+    counted.timeout = PATIENCE;
+    counted.kill_after = None;
+    caller.call(&counted)?;
+    let mut sum = None;
+    for file in fs::read_dir(counts.path())? {
+        let text = String::from_utf8_lossy(&fs::read(file?.path())?).into_owned();
+        if let Some(instructions) = total(&text) {
+            sum = Some(sum.unwrap_or(0_u64).saturating_add(instructions));
+        }
+    }
+    Ok(sum)
+}
+
+/// The program under cachegrind, each process with a file of its own; what valgrind itself has to say goes aside, since
+/// a hook's stderr is part of its answer.
+fn wrapped(valgrind: &Path, counts: &Path, program: &Program) -> Program {
+    // A per cent sign in an option is valgrind's own.
+    let folder = counts.to_string_lossy().replace('%', "%%");
+    let mut words = vec![
+        valgrind.to_string_lossy().into_owned(),
+        "--tool=cachegrind".to_owned(),
+        "--cache-sim=no".to_owned(),
+        "--trace-children=yes".to_owned(),
+        "--vgdb=no".to_owned(),
+        format!("--cachegrind-out-file={folder}/count.%p"),
+        format!("--log-file={folder}/log.%p"),
+        "--".to_owned(),
+    ];
+    match program {
+        Program::Shell(line) => words.extend(["/bin/sh".to_owned(), "-c".to_owned(), line.clone()]),
+        Program::Exec(own) => words.extend(own.iter().cloned()),
+    }
+    Program::Exec(words)
+}
+
+/// The total of one file of counts: the first number of the line `summary:`, which is of the event `Ir`.
+fn total(text: &str) -> Option<u64> {
+    let events = text.lines().find_map(|line| line.strip_prefix("events:"))?;
+    let at = events.split_whitespace().position(|event| event == "Ir")?;
+    let summary = text.lines().find_map(|line| line.strip_prefix("summary:"))?;
+    summary.split_whitespace().nth(at)?.parse().ok()
+}
+
+/// Counts every step of the plan's scenarios once for a target, each scenario in a fresh sandbox, and emits one event a
+/// step; several hooks of a step are added up. False without valgrind, and then nothing ran.
+///
+/// Nothing is judged and no golden written. Steps are delivered once, whatever their faults say about repetition.
+///
+/// # Errors
+/// A scenario that cannot go on, a lost launcher, or the interrupt.
+pub fn measure(plan: &Plan, target: &Target, arm: Arm, consume: &mut dyn FnMut(RunEvent)) -> Result<bool, Stop> {
+    if valgrind().is_none() {
+        return Ok(false);
+    }
+    let caller = Caller::new(plan.interrupt.clone())?;
+    let outcome = measure_all(plan, &caller, target, arm, consume);
+    // Whatever an interrupted count stumbled over is no fault of anybody's.
+    if plan.interrupt.is_raised() { Err(Stop::Interrupted) } else { outcome.map(|()| true) }
+}
+
+fn measure_all(
+    plan: &Plan,
+    caller: &Caller,
+    target: &Target,
+    arm: Arm,
+    consume: &mut dyn FnMut(RunEvent),
+) -> Result<(), Stop> {
+    let run = |shell: &ShellCall| caller.shell(shell);
+    let first_texts = FirstTexts::default();
+    for (scenario, host) in &plan.scenarios {
+        let sandbox = Sandbox::create(scenario, &plan.sandbox_options(0))?;
+        sandbox.seed(&run)?;
+        let stage = Stage {
+            plan,
+            caller,
+            scenario,
+            host,
+            sandbox: &sandbox,
+            target,
+            arm,
+            round: 0,
+            writing: Writing::Never,
+            first_texts: &first_texts,
+        };
+        for step in &scenario.steps {
+            sandbox.apply_before(step, &run)?;
+            let chosen = target.choose(host, step);
+            let armed = sandbox.arm(step, &run)?;
+            let (calls, _) = calls_of(&stage, step, &chosen);
+            let mut sum: Option<u64> = None;
+            for call in &calls {
+                let counted = count(caller, call)?;
+                sum = counted.map(|counted| sum.unwrap_or(0) + counted).or(sum);
+            }
+            drop(armed);
+            if let Some(instructions) = sum {
+                consume(RunEvent::InstructionsCounted {
+                    scenario: scenario.name.clone(),
+                    step: step.name.clone(),
+                    arm,
+                    instructions,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn total_is_that_of_instructions_whatever_else_was_counted() {
+        let file = "desc: I1 cache: x\ncmd: ./a b\nevents: Ir \nfl=x\nfn=main\n12 300\nsummary: 1492024 \n";
+        assert_eq!(total(file), Some(1_492_024));
+        assert_eq!(total("events: Bc Ir\nsummary: 7 8\n"), Some(8));
+        assert_eq!(total("events: Bc\nsummary: 7\n"), None);
+        assert_eq!(total("==1== valgrind: mmap failed\n"), None);
+    }
+
+    #[test]
+    fn both_forms_of_a_command_run_under_the_tool() {
+        let words = |program: &Program| match wrapped(Path::new("/v"), Path::new("/t/50%"), program) {
+            Program::Exec(words) => words,
+            Program::Shell(_) => Vec::new(),
+        };
+        let shell = words(&Program::Shell("a | b".to_owned()));
+        assert_eq!(shell.get(8..), Some(["/bin/sh", "-c", "a | b"].map(str::to_owned).as_slice()));
+        assert!(shell.contains(&"--cachegrind-out-file=/t/50%%/count.%p".to_owned()));
+        let direct = words(&Program::Exec(vec!["hook".to_owned(), "x y".to_owned()]));
+        assert_eq!(direct.get(8..), Some(["hook", "x y"].map(str::to_owned).as_slice()));
+    }
+}
