@@ -179,11 +179,15 @@ fn replay_scenario(
             observations = call_side_by_side(plan, caller, &call, step.fault.parallel.unwrap_or(1))?;
         }
         let mut extra = armed.findings();
+        if index == 0 {
+            // A fault of the whole scenario; its first step answers for it.
+            extra.extend(golden::unreferenced_findings(scenario, plan.writing)?);
+        }
         drop(armed);
         let tree_changes = before.changes(&sandbox.snapshot()?, &step.expect.may_write);
         let mut results = Vec::new();
         for observation in observations {
-            let scrub = |text: &str| sandbox.scrub(text);
+            let scrub = |text: &str| sandbox.scrub(step, text, &observation.stdout);
             let event = Event::parse(&step.event);
             let reached = delivered(host, payload.as_ref(), event, &plan.hook.shown, &observation, &scrub);
             let expect = sandbox.expect(step);
