@@ -4,11 +4,16 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 
+mod action;
 mod bad_input;
 mod bench;
+mod completions;
 mod exit_codes;
+mod expression;
 mod findings;
 mod goldens;
 mod interrupt;
 mod plan;
 mod reports;
+mod review;
+mod runner;
