@@ -180,7 +180,8 @@ mod tests {
         let of = |range: Range<usize>| value.get(range).unwrap_or_default();
         let head = of(0..300);
         let text = format!("Output too large.\n{head}\n...");
-        assert_eq!(parts(&text, &value), [18..318]);
+        let only = 18..318;
+        assert_eq!(parts(&text, &value), [only]);
         let (head, tail) = (of(0..120), of(300..600));
         let text = format!("reason: {head}\n... [180 characters truncated] ...\n{tail}\nend");
         let tail_at = text.find(tail).unwrap_or_default();
