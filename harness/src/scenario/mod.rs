@@ -34,10 +34,10 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// Minor version: grows when keys are added. A file does not name it; an older build refuses the keys that it lacks.
 ///
-/// History: 1.1 — filters in `scrub`, also of defaults and steps; patterns are searched in linear time.
-pub const SCHEMA_MINOR: u32 = 1;
+/// History: 1.1 — tags of steps; 1.2 — filters in `scrub`, also of defaults and steps, and patterns in linear time.
+pub const SCHEMA_MINOR: u32 = 2;
 
-/// JSON Schema of `scenario.toml`, format 1.1.
+/// JSON Schema of `scenario.toml`, format 1.2.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(wire::ScenarioWire).to_value()
 }

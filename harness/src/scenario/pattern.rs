@@ -3,7 +3,7 @@
 //! Guarantees that a search takes time in proportion to pattern and text: there is no backtracking, so no pattern can
 //! hang a run, and what has no such bound (look-around, references to groups) is refused when the scenario is loaded.
 //! Finding all matches takes at worst one search a match.
-//! `[^]`, any character at all, is taken from JavaScript: formats before 1.1 had its syntax.
+//! `[^]`, any character at all, is taken from JavaScript: formats before 1.2 had its syntax.
 
 use std::borrow::Cow;
 

@@ -8,8 +8,8 @@ use crate::problem::Problem;
 
 const SAMPLE_TOML: &str = include_str!("sample_v1/scenario.toml");
 const SAMPLE_PAYLOADS: &str = include_str!("sample_v1/payloads.jsonl");
-const SAMPLE_1_1_TOML: &str = include_str!("sample_v1_1/scenario.toml");
-const SAMPLE_1_1_PAYLOADS: &str = include_str!("sample_v1_1/payloads.jsonl");
+const SAMPLE_1_2_TOML: &str = include_str!("sample_v1_2/scenario.toml");
+const SAMPLE_1_2_PAYLOADS: &str = include_str!("sample_v1_2/payloads.jsonl");
 
 /// Head of a scenario that is right; tests add to it.
 const HEAD: &str =
@@ -73,8 +73,8 @@ fn sample_of_format_1_loads_with_every_key() {
 }
 
 #[test]
-fn sample_of_format_1_1_loads_with_every_key() {
-    let files = [("scenario.toml", SAMPLE_1_1_TOML.as_bytes()), ("payloads.jsonl", SAMPLE_1_1_PAYLOADS.as_bytes())];
+fn sample_of_format_1_2_loads_with_every_key() {
+    let files = [("scenario.toml", SAMPLE_1_2_TOML.as_bytes()), ("payloads.jsonl", SAMPLE_1_2_PAYLOADS.as_bytes())];
     let (_parent, folder) = folder(&files);
     let scenario = load(&folder).unwrap_or_else(|problems| panic_with(&problems.into_vec()));
     let shown = |rules: &[ScrubRule]| -> Vec<String> {
@@ -101,7 +101,7 @@ fn schema_accepts_the_sample_and_refuses_an_unknown_key() {
     let schema = schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let json = |text| serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap();
-    for sample in [SAMPLE_TOML, SAMPLE_1_1_TOML] {
+    for sample in [SAMPLE_TOML, SAMPLE_1_2_TOML] {
         let errors: Vec<String> = validator.iter_errors(&json(sample)).map(|error| error.to_string()).collect();
         assert_eq!(errors, [] as [&str; 0]);
     }

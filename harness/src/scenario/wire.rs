@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, de};
 /// A whole `scenario.toml`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "scenario", title = "hookbench scenario, format 1.1")]
+#[schemars(rename = "scenario", title = "hookbench scenario, format 1.2")]
 pub(crate) struct ScenarioWire {
     /// Version of the format: 1.
     pub schema: u32,
