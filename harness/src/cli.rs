@@ -9,6 +9,7 @@ use jiff::SignedDuration;
 use crate::bench::{Instrument, Pairs};
 use crate::corpus::synth::{MAX_RECORDS, MIN_RECORDS};
 use crate::pace::Pace;
+use clap_complete::Shell;
 
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
@@ -28,12 +29,14 @@ pub enum Command {
     Bench(Box<BenchArgs>),
     /// Describe this machine, and find out whether gates can be trusted on it.
     Doctor(Box<DoctorArgs>),
-    /// Show what differs from the goldens.
-    Review(Selected),
-    /// Take the delivered text of the last run as golden.
-    Accept(Selected),
     /// Judge a saved run by gates.
     Gate(JudgeArgs),
+    /// Show what differs from the goldens; on a terminal, ask what becomes of each.
+    Review(ReviewArgs),
+    /// Take the delivered text of the last run as golden.
+    Accept(Goldens),
+    /// Throw away the text of the last run that waits beside a golden.
+    Reject(Goldens),
     /// Write the report of a saved run again.
     Report(ReportArgs),
     /// Compare memory systems or routing strategies on a corpus with known answers.
@@ -47,13 +50,42 @@ pub enum Command {
         #[arg(value_enum)]
         format: Format,
     },
+    /// Print a shell's completion script.
+    Completions {
+        /// Which shell.
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page, or write one for every command.
+    Man {
+        /// Folder for the pages of all commands, made when it does not exist.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
-/// Which scenarios.
+/// Which goldens.
 #[derive(Debug, Args)]
-pub struct Selected {
+pub struct Goldens {
     /// Folders, or names below scenarios/ (`*` for any text). Default: all.
     pub scenarios: Vec<String>,
+    /// Only steps of this name (`*` for any text); may be repeated.
+    #[arg(long = "step", value_name = "GLOB")]
+    pub steps: Vec<String>,
+}
+
+/// Arguments of `review`.
+#[derive(Debug, Args)]
+pub struct ReviewArgs {
+    /// Which goldens.
+    #[command(flatten)]
+    pub goldens: Goldens,
+    /// Ask, one answer a line on standard input, even when that is no terminal.
+    #[arg(long, conflicts_with = "list")]
+    pub interactive: bool,
+    /// Only print the differences, even on a terminal.
+    #[arg(long)]
+    pub list: bool,
 }
 
 /// What is called with what: alike for every command that calls hooks.

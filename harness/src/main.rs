@@ -1,6 +1,6 @@
 //! The `hookbench` executable: parses, dispatches, prints, and turns the outcome into an exit code.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode as ProcessExit;
 
 use clap::Parser;
@@ -24,12 +24,22 @@ fn main() -> ProcessExit {
     };
     let ci = std::env::var("CI").ok();
     let outcome = match &cli.command {
-        Command::Run(args) => cmd::run::run(args, ci.as_deref()),
         Command::Bench(args) => cmd::bench::bench(args, ci.as_deref()),
         Command::Doctor(args) => cmd::doctor::doctor(args, ci.as_deref()),
-        Command::Review(selected) => cmd::golden::review(selected),
-        Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
         Command::Gate(args) => cmd::gate::gate(args),
+        Command::Run(args) => {
+            let _ = write!(io::stderr().lock(), "{}", cmd::golden::unused_note(args, ci.as_deref()));
+            cmd::run::run(args, ci.as_deref())
+        }
+        Command::Review(args) => {
+            let on_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+            let writing = Writing::allowed(false, ci.as_deref());
+            cmd::review::review(args, writing, on_terminal, &mut io::stdin().lock(), &mut io::stderr())
+        }
+        Command::Accept(goldens) => cmd::golden::accept(goldens, Writing::allowed(false, ci.as_deref())),
+        Command::Reject(goldens) => cmd::golden::reject(goldens, Writing::allowed(false, ci.as_deref())),
+        Command::Completions { shell } => Ok((cmd::completions::completions(*shell), ExitCode::Pass)),
+        Command::Man { out } => cmd::man::man(out.as_deref()).map(|text| (text, ExitCode::Pass)),
         Command::Report(args) => cmd::report::report(args),
         Command::Eval(args) => cmd::eval::eval(args),
         Command::Corpus(command) => cmd::corpus::corpus(command),

@@ -92,15 +92,19 @@ pub fn play_step_after(
         observations = caller.call_together(&at_once)?;
     }
     let mut extra = armed.findings();
+    if index == 0 {
+        // A fault of the whole scenario; its first step answers for it.
+        extra.extend(golden::unreferenced_findings(scenario, stage.writing)?);
+    }
     drop(armed);
     let tree_changes = before.changes(&sandbox.snapshot()?, &step.expect.may_write);
     let event = Event::parse(&step.event);
-    let scrub = |text: &str| sandbox.scrub(text);
     let mut results = Vec::new();
     for seen in observations.chunks(calls.len()) {
         let background: Vec<bool> = chosen.iter().map(|chosen| chosen.background).collect();
         let Some(observation) = whole(seen, &background) else { continue };
         let answers: Vec<Answer<'_>> = chosen.iter().zip(seen).map(|(chosen, seen)| answer(chosen, seen)).collect();
+        let scrub = |text: &str| sandbox.scrub(step, text, &observation.stdout);
         let joined = delivered(host, payload.as_ref(), event, &answers, &scrub);
         let expect = sandbox.expect(step);
         let owes = owes_text(&observation, &step.fault);

@@ -226,6 +226,8 @@ pub enum FindingKind {
     GoldenChanged,
     /// There is no golden for this step yet.
     GoldenMissing,
+    /// A golden lies in the scenario that no step compares itself with.
+    GoldenUnreferenced,
     /// A required piece of text is absent.
     ContainsMissing,
     /// A forbidden piece of text is present.
@@ -246,7 +248,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds, in report order.
-    pub const ALL: [FindingKind; 23] = [
+    pub const ALL: [FindingKind; 24] = [
         FindingKind::Timeout,
         FindingKind::Crash,
         FindingKind::NotStarted,
@@ -262,6 +264,7 @@ impl FindingKind {
         FindingKind::StdinClosedEarly,
         FindingKind::GoldenChanged,
         FindingKind::GoldenMissing,
+        FindingKind::GoldenUnreferenced,
         FindingKind::ContainsMissing,
         FindingKind::NotMatchesFound,
         FindingKind::NotEmpty,
@@ -290,6 +293,7 @@ impl FindingKind {
             FindingKind::StdinClosedEarly => "stdin-closed-early",
             FindingKind::GoldenChanged => "golden-changed",
             FindingKind::GoldenMissing => "golden-missing",
+            FindingKind::GoldenUnreferenced => "golden-unreferenced",
             FindingKind::ContainsMissing => "contains-missing",
             FindingKind::NotMatchesFound => "not-matches-found",
             FindingKind::NotEmpty => "not-empty",

@@ -49,6 +49,11 @@ pub fn select(words: &[String]) -> Result<Vec<Scenario>, Problems> {
 
 fn is_named(folder: &Path, pattern: &str) -> bool {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    matches(&name, pattern)
+}
+
+/// Whether a name is meant by a pattern, in which `*` stands for any text.
+pub fn matches(name: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = name.strip_prefix(parts.next().unwrap_or("")) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };

@@ -268,7 +268,7 @@ fn text(expect: &Expect, seen: &Seen<'_>) -> Vec<Finding> {
         let message = format!(
             "`{}` must not match, seen `{}` at byte {} of the delivered text; keep it out",
             pattern.text,
-            cut(hit.as_str(text)),
+            cut(hit.as_str()),
             hit.start()
         );
         findings.push(found(FindingKind::NotMatchesFound, message));

@@ -14,10 +14,10 @@ pub fn retrieved(relevant: &Relevant, text: &str) -> Retrieved {
     let hits = match &relevant.id_pattern {
         Some(pattern) => pattern
             .regex
-            .find_iter(text)
-            .map(|hit| {
-                let id = hit.group(1).unwrap_or_else(|| hit.range());
-                (hit.start(), text.get(id).unwrap_or_default().to_owned())
+            .captures_iter(text)
+            .filter_map(|hit| {
+                let whole = hit.get(0)?;
+                Some((whole.start(), hit.get(1).unwrap_or(whole).as_str().to_owned()))
             })
             .collect(),
         None => labelled_ids(relevant, text),
@@ -76,8 +76,7 @@ mod tests {
     fn labels(grades: &[(&str, u8)], id_pattern: Option<&str>) -> Relevant {
         Relevant {
             grades: grades.iter().map(|(id, grade)| ((*id).to_owned(), *grade)).collect(),
-            id_pattern: id_pattern
-                .map(|text| Pattern { text: text.to_owned(), regex: regress::Regex::new(text).unwrap() }),
+            id_pattern: id_pattern.map(|text| Pattern::new(text).unwrap()),
         }
     }
 

@@ -55,7 +55,7 @@ fn delivered(text: &str) -> DeliveredText {
 }
 
 fn pattern(text: &str) -> Pattern {
-    Pattern { text: text.to_owned(), regex: regress::Regex::new(text).unwrap() }
+    Pattern::new(text).unwrap()
 }
 
 struct Case {

@@ -15,7 +15,8 @@ pub const FORMAT: &str = "hookbench-run";
 /// Major version. History: 1, the first.
 pub const MAJOR: u32 = 1;
 /// Minor version: grows when keys, events or finding kinds are added. History: 1.0, the first; 1.1, arms, confirmation,
-/// instructions, schedules, shards and several hooks on one event; 1.2, the ending and the finding of a lost launcher.
+/// instructions, schedules, shards and several hooks on one event; 1.2, the ending and the finding of a lost launcher,
+/// and the finding `golden-unreferenced`.
 pub const MINOR: u32 = 2;
 
 /// First line of the file.

@@ -81,6 +81,7 @@ pub(super) fn next_steps(summary: &Summary) -> Vec<String> {
         "compare the changed texts with `hookbench review`; accept them with `hookbench accept` if they are right",
     );
     say(has(&[FindingKind::GoldenMissing]), "record the missing goldens with `hookbench accept`, after reading them");
+    say(has(&[FindingKind::GoldenUnreferenced]), "remove the goldens that no step uses: `hookbench review` offers it");
     for gate in summary.gates() {
         let failed = gate.verdict == Verdict::Fail && gate.severity == Severity::Fail;
         let unclear = gate.verdict == Verdict::Inconclusive && gate.on_inconclusive != OnInconclusive::Pass;

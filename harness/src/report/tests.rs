@@ -218,6 +218,7 @@ fn what_to_do_next_fits_the_findings() {
     assert!(next(FindingKind::NotStarted)[0].contains("check the command"));
     assert!(next(FindingKind::GoldenChanged)[1].contains("hookbench review"));
     assert!(next(FindingKind::GoldenMissing)[1].contains("hookbench accept"));
+    assert!(next(FindingKind::GoldenUnreferenced)[1].contains("no step uses"));
     assert_eq!(
         closing::next_steps(&Summary::of(&run(1, [step("s", "x", 0, 0)]))),
         ["nothing: everything that was asked holds"]

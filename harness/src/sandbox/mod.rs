@@ -269,16 +269,17 @@ impl<'s> Sandbox<'s> {
         step.state.iter().flat_map(|check| shell::check(run, check, |line| self.shell_call(line), expand)).collect()
     }
 
-    /// The text with sandbox paths, session ids and the scenario's volatile parts replaced.
-    pub fn scrub(&self, text: &str) -> String {
-        self.scrubber.scrub(text)
+    /// Delivered text of a call of the step with sandbox paths, session ids and volatile parts replaced; `stdout` is the
+    /// hook's answer, for rules that are limited to a field of it.
+    pub fn scrub(&self, step: &Step, text: &str, stdout: &[u8]) -> String {
+        self.scrubber.scrub(step, text, stdout)
     }
 
     /// The step's expectations with `contains` in the form that scrubbed text has.
     pub fn expect(&self, step: &Step) -> Expect {
         let mut expect = step.expect.clone();
         for text in &mut expect.contains {
-            *text = self.scrub(&self.layout.expand(text, &step.session));
+            *text = self.scrubber.expected(step, &self.layout.expand(text, &step.session));
         }
         expect
     }

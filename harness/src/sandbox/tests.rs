@@ -345,10 +345,77 @@ fn scrubbed_text_names_no_place_and_no_id() {
     let step = &story.scenario.steps[0];
     let text =
         format!("{}/a {} {} in 7 ms", sandbox.project().display(), sandbox.session_id(step), sandbox.home().display());
-    assert_eq!(sandbox.scrub(&text), "${PROJECT}/a ${SESSION} ${HOME} in <7> ms");
+    assert_eq!(sandbox.scrub(step, &text, b""), "${PROJECT}/a ${SESSION} ${HOME} in <7> ms");
     let transcript = sandbox.transcript(step).to_str().unwrap().to_owned();
-    assert_eq!(sandbox.scrub(&transcript), "${HOME}/.claude/projects/${PROJECT_SLUG}/${SESSION}.jsonl");
-    assert!(sandbox.scrub(&text).contains(&sandbox.expect(step).contains[0]));
+    assert_eq!(sandbox.scrub(step, &transcript, b""), "${HOME}/.claude/projects/${PROJECT_SLUG}/${SESSION}.jsonl");
+    assert!(sandbox.scrub(step, &text, b"").contains(&sandbox.expect(step).contains[0]));
+}
+
+/// The text of a call of the only step, scrubbed by these rules.
+fn scrubbed(rules: &str, text: &str, stdout: &str) -> String {
+    let story = story(&format!("{STEP}scrub = [{rules}]\n"));
+    sandbox(&story).scrub(&story.scenario.steps[0], text, stdout.as_bytes())
+}
+
+#[test]
+fn equal_values_get_equal_numbers_and_each_text_counts_from_one() {
+    let (a, b) = ("123e4567-e89b-12d3-a456-426614174000", "00000000-e89b-12d3-a456-426614174000");
+    let text = format!("{b}, {a}, {b} at 2026-11-30T19:00:00Z");
+    let rules = "{ filter = 'uuid' }, { filter = 'timestamp' }";
+    let expected = "[uuid-1], [uuid-2], [uuid-1] at [timestamp-1]";
+    assert_eq!(scrubbed(rules, &text, ""), expected);
+    let story = story(&format!("{STEP}scrub = [{rules}]\n"));
+    let (sandbox, step) = (sandbox(&story), &story.scenario.steps[0]);
+    let other = sandbox.scrub(step, a, b"");
+    assert_eq!((other.as_str(), sandbox.scrub(step, &text, b"").as_str()), ("[uuid-1]", expected));
+}
+
+#[test]
+fn custom_pattern_is_numbered_by_its_label() {
+    let rules = r"{ pattern = 'T-\d+', label = 'ticket' }";
+    assert_eq!(scrubbed(rules, "T-7 T-8 T-7", ""), "[ticket-1] [ticket-2] [ticket-1]");
+}
+
+#[test]
+fn rule_with_a_field_acts_where_that_field_stands_and_nowhere_else() {
+    let answer = r#"{"reason":"took 12 ms","hookSpecificOutput":{"permissionDecisionReason":"in 12 ms at /a/b\n"}}"#;
+    let text = "took 12 ms\n\nin 12 ms at /a/b";
+    let rules = "{ filter = 'duration', field = '/hookSpecificOutput/permissionDecisionReason' }";
+    assert_eq!(scrubbed(rules, text, answer), "took 12 ms\n\nin [duration-1] at /a/b");
+    let rules = "{ filter = 'duration', field = '/reason' }, { filter = 'path' }";
+    assert_eq!(scrubbed(rules, text, answer), "took [duration-1]\n\nin 12 ms at [path-1]");
+    let rules = "{ filter = 'duration', field = '/hookSpecificOutput' }, { filter = 'duration', field = '/no/such' }";
+    assert_eq!(scrubbed(rules, text, answer), text);
+    assert_eq!(scrubbed("{ filter = 'duration', field = '/reason' }", "took 12 ms", "took 12 ms"), "took 12 ms");
+}
+
+#[test]
+fn paths_of_the_sandbox_are_no_volatile_paths() {
+    let story = story(&format!("{STEP}scrub = [{{ filter = 'path', field = '/reason' }}]\n"));
+    let (sandbox, step) = (sandbox(&story), &story.scenario.steps[0]);
+    let text = format!("see {}/src/a.rs, not /usr/share/x", sandbox.project().display());
+    let answer = serde_json::json!({ "reason": text }).to_string();
+    assert_eq!(sandbox.scrub(step, &text, answer.as_bytes()), "see ${PROJECT}/src/a.rs, not [path-1]");
+}
+
+#[test]
+fn pattern_that_would_backtrack_for_ever_ends() {
+    // A backtracking engine needs 2^50,000 steps for the first and 50,000^2 for the second.
+    let text = "a".repeat(50_000);
+    for pattern in ["(a+)+$b", "(a|aa)+c", "(a*)*b", "(.*)(.*)(.*)x"] {
+        let rules = format!("{{ pattern = '{pattern}', replace = '' }}");
+        assert_eq!(scrubbed(&rules, &text, ""), text);
+    }
+}
+
+#[test]
+fn expected_text_keeps_the_placeholders_that_it_names() {
+    let toml = r"scrub = [{ filter = 'duration' }, { pattern = '(\d+) files', replace = '<$1> files' }]
+expect.contains = ['in [duration-1]', '7 files', '3 s']
+";
+    let story = story(&format!("{STEP}{toml}"));
+    let expect = sandbox(&story).expect(&story.scenario.steps[0]);
+    assert_eq!(expect.contains, ["in [duration-1]", "<7> files", "3 s"]);
 }
 
 #[test]

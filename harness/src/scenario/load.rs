@@ -156,7 +156,7 @@ fn scenario(converter: &mut Converter<'_>, head: ScenarioWire, steps: Vec<Step>)
         name,
         dir: converter.dir.to_owned(),
         host: converter.host(head.host.as_deref()),
-        scrub: converter.scrub(head.scrub),
+        scrub: converter.scrub(&way!["scrub"], head.scrub),
         sandbox: converter.sandbox(head.sandbox),
         title: head.title,
         about: head.about,

@@ -6,8 +6,10 @@
 
 mod convert;
 mod document;
+pub mod filter;
 mod host;
 mod load;
+pub mod pattern;
 mod payload;
 pub(crate) mod placeholder;
 mod plan;
@@ -16,10 +18,12 @@ mod wire;
 
 use std::path::PathBuf;
 
+pub use filter::Filter;
 pub use host::HostRange;
 pub use load::{discover, load, load_all};
+pub use pattern::{Pattern, Replacement};
 pub use plan::{Branch, Checkout, Command, Commit, GitRecipe, SandboxPlan, Worktree};
-pub use step::{Action, Delivered, Expect, Fault, Pattern, Permission, Relevant, StateCheck, Stdin, Step, Text};
+pub use step::{Action, Delivered, Expect, Fault, Permission, Put, Relevant, ScrubRule, StateCheck, Stdin, Step, Text};
 
 use crate::problem::Source;
 
@@ -29,7 +33,12 @@ use crate::problem::Source;
 /// refuses the key by name.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// JSON Schema of `scenario.toml`, format 1.
+/// Minor version: grows when keys are added. A file does not name it; an older build refuses the keys that it lacks.
+///
+/// History: 1.1 — tags of steps; 1.2 — filters in `scrub`, also of defaults and steps, and patterns in linear time.
+pub const SCHEMA_MINOR: u32 = 2;
+
+/// JSON Schema of `scenario.toml`, format 1.2.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(wire::ScenarioWire).to_value()
 }
@@ -49,8 +58,8 @@ pub struct Scenario {
     pub provenance: String,
     /// Client versions it is for.
     pub host: HostRange,
-    /// Replacements in delivered text, in order: pattern and replacement.
-    pub scrub: Vec<(Pattern, String)>,
+    /// What is replaced in the delivered text of every step, in order.
+    pub scrub: Vec<ScrubRule>,
     /// What stands around the hook before the first step.
     pub sandbox: SandboxPlan,
     /// The steps, in order.

@@ -5,6 +5,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use super::filter::Filter;
+use super::pattern::{Pattern, Replacement};
 use super::plan::{Branch, Checkout, Command, Commit, Worktree};
 
 /// One payload delivered to one hook.
@@ -38,6 +40,8 @@ pub struct Step {
     pub expect: Expect,
     /// What must be true afterwards.
     pub state: Vec<StateCheck>,
+    /// What is replaced in the text of this call, after the scenario's own rules.
+    pub scrub: Vec<ScrubRule>,
     /// Byte range of the step in `scenario.toml`.
     pub span: Range<usize>,
 }
@@ -199,13 +203,29 @@ pub struct Relevant {
     pub id_pattern: Option<Pattern>,
 }
 
-/// A compiled pattern with its text.
+/// Something that differs from run to run, and what stands for it in a golden.
 #[derive(Debug, Clone)]
-pub struct Pattern {
-    /// As written.
-    pub text: String,
-    /// Compiled, JavaScript syntax.
-    pub regex: regress::Regex,
+pub struct ScrubRule {
+    /// Finds it.
+    pub pattern: Pattern,
+    /// What stands for it.
+    pub put: Put,
+    /// JSON pointer to the field of the hook's answer whose text is meant; none means all delivered text.
+    pub field: Option<String>,
+}
+
+/// What stands for a scrubbed text.
+#[derive(Debug, Clone)]
+pub enum Put {
+    /// A text of its own.
+    Text(Replacement),
+    /// `[label-n]`: equal texts get the same number, in the order in which they are found.
+    Numbered {
+        /// The word before the number.
+        label: String,
+        /// The filter whose pattern it is, when it is one.
+        filter: Option<Filter>,
+    },
 }
 
 /// A command and what it must print.

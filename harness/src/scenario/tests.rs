@@ -8,6 +8,8 @@ use crate::problem::Problem;
 
 const SAMPLE_TOML: &str = include_str!("sample_v1/scenario.toml");
 const SAMPLE_PAYLOADS: &str = include_str!("sample_v1/payloads.jsonl");
+const SAMPLE_1_2_TOML: &str = include_str!("sample_v1_2/scenario.toml");
+const SAMPLE_1_2_PAYLOADS: &str = include_str!("sample_v1_2/payloads.jsonl");
 
 /// Head of a scenario that is right; tests add to it.
 const HEAD: &str =
@@ -70,6 +72,25 @@ fn sample_of_format_1_loads_with_every_key() {
     assert_eq!((broken.fault.stdin_closed_after, broken.expect.exit), (Some(3), Some(0)));
 }
 
+#[test]
+fn sample_of_format_1_2_loads_with_every_key() {
+    let files = [("scenario.toml", SAMPLE_1_2_TOML.as_bytes()), ("payloads.jsonl", SAMPLE_1_2_PAYLOADS.as_bytes())];
+    let (_parent, folder) = folder(&files);
+    let scenario = load(&folder).unwrap_or_else(|problems| panic_with(&problems.into_vec()));
+    let shown = |rules: &[ScrubRule]| -> Vec<String> {
+        let put = |rule: &ScrubRule| match &rule.put {
+            Put::Text(_) => "text".to_owned(),
+            Put::Numbered { label, filter } => format!("[{label}{}]", if filter.is_some() { "" } else { "*" }),
+        };
+        rules.iter().map(|rule| format!("{} {}", put(rule), rule.field.as_deref().unwrap_or("-"))).collect()
+    };
+    assert_eq!(shown(&scenario.scrub), ["[uuid] -", "text -", "[ticket*] /hookSpecificOutput/additionalContext"]);
+    let default = "[timestamp] /reason";
+    let hex_id = "[hex-id] /hookSpecificOutput/permissionDecisionReason";
+    assert_eq!(shown(&scenario.steps[0].scrub), [default, "[duration] -", hex_id, "[path] -"]);
+    assert_eq!(shown(&scenario.steps[1].scrub), [default]);
+}
+
 fn panic_with(problems: &[Problem]) -> ! {
     let lines: Vec<String> = problems.iter().map(|problem| format!("{problem} ({})", problem.remedy())).collect();
     unreachable!("the sample does not load:\n{}", lines.join("\n"))
@@ -79,10 +100,12 @@ fn panic_with(problems: &[Problem]) -> ! {
 fn schema_accepts_the_sample_and_refuses_an_unknown_key() {
     let schema = schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let mut sample: serde_json::Value =
-        serde_json::to_value(toml::from_str::<toml::Table>(SAMPLE_TOML).unwrap()).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&sample).map(|error| error.to_string()).collect();
-    assert_eq!(errors, [] as [&str; 0]);
+    let json = |text| serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap();
+    for sample in [SAMPLE_TOML, SAMPLE_1_2_TOML] {
+        let errors: Vec<String> = validator.iter_errors(&json(sample)).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [] as [&str; 0]);
+    }
+    let mut sample: serde_json::Value = json(SAMPLE_TOML);
     sample["step"][0]["expects"] = true.into();
     assert!(!validator.is_valid(&sample));
 }
@@ -126,7 +149,7 @@ fn every_mistake_names_its_line_and_a_remedy() {
     let head_lines = HEAD.lines().count();
     let right_step = "[[step]]\nname = \"a\"\npayload = 1\n";
     // Text after the head (`@` is a right step), line in that text, part of the message, part of the remedy.
-    let cases: [(&str, usize, &str, &str); 28] = [
+    let cases: [(&str, usize, &str, &str); 35] = [
         ("[[step]]\nname = \"a\"\npayload = 7\n", 3, "line 7", "1 lines"),
         ("[[step]]\nname = \"a\"\npayload = \"x\"\n", 3, "id `x`", "ids there"),
         ("[[step]]\nname = \"A b\"\npayload = 1\n", 2, "no step name", "lower-case"),
@@ -139,7 +162,14 @@ fn every_mistake_names_its_line_and_a_remedy() {
         ("@env = { X = \"${SESSION:b}\" }\n", 4, "no step belongs", "session = \"b\""),
         ("@expcet = {}\n", 4, "unknown field `expcet`", "FORMAT.md"),
         ("[[step]]\nname = \"a\"\npayload = true\n", 3, "a whole number or a string", "FORMAT.md"),
-        ("@expect.not_matches = [\"ok\", \"[\"]\n", 4, "regular expression", "JavaScript"),
+        ("@expect.not_matches = [\"ok\", \"[\"]\n", 4, "regular expression", "FORMAT.md"),
+        ("@scrub = [{ pattern = \"a(?=b)\", replace = \"\" }]\n", 4, "look-around", "no look-around"),
+        ("@scrub = [{ pattern = \"a\", replace = \"$1\" }]\n", 4, "$1 is no group", "write $$"),
+        ("@scrub = [{ pattern = \"a\" }]\n", 4, "does not say", "either replace or label"),
+        ("@scrub = [{ filter = \"uuid\", label = \"x\" }]\n", 4, "does not say", "filter alone"),
+        ("@scrub = [{ filter = \"guid\" }]\n", 4, "unknown variant `guid`", "FORMAT.md"),
+        ("@scrub = [{ filter = \"uuid\", field = \"reason\" }]\n", 4, "`reason` names no field", "JSON pointer"),
+        ("@scrub = [{ pattern = \"a\", label = \"A b\" }]\n", 4, "`A b` is no label", "lower-case"),
         ("@expect.decision = \"denied\"\n", 4, "`denied` is no decision", "deny"),
         ("@expect.exit = 300\n", 4, "0 to 255", "exit = 0"),
         ("@expect.relevant = { m = 4 }\n", 4, "`m` has no grade", "3 is the best"),
@@ -181,7 +211,7 @@ fn mistakes_of_the_head_name_their_line() {
         ("host = \"newest\"", 5, "not a version", "2.1.332"),
         ("about = \" \"", 3, "about is empty", "sentence"),
         ("title = 7", 2, "invalid type", "FORMAT.md"),
-        ("scrub = [{ pattern = \"(\", replace = \"\" }]", 5, "regular expression", "JavaScript"),
+        ("scrub = [{ pattern = \"(\", replace = \"\" }]", 5, "unclosed group", "FORMAT.md"),
     ];
     for (entry, line, message, remedy) in cases {
         let key = entry.split(' ').next().unwrap();

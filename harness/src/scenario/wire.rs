@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, de};
 /// A whole `scenario.toml`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "scenario", title = "hookbench scenario, format 1")]
+#[schemars(rename = "scenario", title = "hookbench scenario, format 1.2")]
 pub(crate) struct ScenarioWire {
     /// Version of the format: 1.
     pub schema: u32,
@@ -40,14 +40,36 @@ pub(crate) struct ScenarioWire {
     pub step: Vec<StepWire>,
 }
 
-/// One replacement in delivered text.
-#[derive(Debug, Deserialize, JsonSchema)]
+/// One replacement in delivered text: `filter` alone, or `pattern` with `replace` or `label`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScrubWire {
-    /// Regular expression in JavaScript syntax.
-    pub pattern: String,
+    /// What is replaced, by its kind. It becomes `[uuid-1]`, `[path-2]`; equal texts get equal numbers.
+    pub filter: Option<FilterWire>,
+    /// What is replaced, as a regular expression.
+    pub pattern: Option<String>,
     /// Replacement; `$1` is the first group.
-    pub replace: String,
+    pub replace: Option<String>,
+    /// Replacement by `[label-1]`, `[label-2]`; equal texts get equal numbers.
+    pub label: Option<String>,
+    /// JSON pointer to a field of the hook's answer: only text from there is replaced. Default: all delivered text.
+    pub field: Option<String>,
+}
+
+/// The filters that have a name.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FilterWire {
+    /// `123e4567-e89b-12d3-a456-426614174000`.
+    Uuid,
+    /// Dates and times.
+    Timestamp,
+    /// `12 ms`, `1m30s`.
+    Duration,
+    /// 7 to 128 hexadecimal digits.
+    HexId,
+    /// An absolute path.
+    Path,
 }
 
 /// Surroundings of the hook.
@@ -146,6 +168,9 @@ pub(crate) struct DefaultsWire {
     /// Additional environment of the steps.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Text that is replaced before it meets a golden; beyond the scenario's.
+    #[serde(default)]
+    pub scrub: Vec<ScrubWire>,
     /// Expectations that a step does not state.
     #[serde(default)]
     pub expect: ExpectWire,
@@ -186,6 +211,9 @@ pub(crate) struct StepWire {
     /// Additional environment of this call.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Text that is replaced before it meets this step's golden; beyond the scenario's and the defaults'.
+    #[serde(default)]
+    pub scrub: Vec<ScrubWire>,
     /// What happens in the project before this step, in order.
     #[serde(default)]
     pub before: Vec<ActionWire>,
@@ -327,7 +355,7 @@ pub(crate) struct ExpectWire {
     /// Text that must be delivered.
     #[serde(default)]
     pub contains: Vec<String>,
-    /// Regular expressions (JavaScript syntax) that delivered text must not match.
+    /// Regular expressions that delivered text must not match.
     #[serde(default)]
     pub not_matches: Vec<String>,
     /// Most UTF-16 code units that may be delivered.

@@ -4,11 +4,14 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 
+mod action;
 mod bad_input;
 mod bench;
 mod comparison;
+mod completions;
 mod doctor;
 mod exit_codes;
+mod expression;
 mod findings;
 mod gate_controls;
 mod gates;
@@ -18,5 +21,7 @@ mod interrupt;
 mod pace;
 mod plan;
 mod reports;
+mod review;
 mod revisions;
+mod runner;
 mod targets;

@@ -1,10 +1,12 @@
 //! The commands beside the hook: one file a verb. stdout is data, stderr is talk; 0 done, 1 failed, 2 usage.
 
 pub mod compact;
+pub mod completions;
 pub mod export;
 pub mod forget;
 pub mod import;
 pub mod inspect;
+pub mod man;
 pub mod rank;
 pub mod record;
 pub mod search;
@@ -15,7 +17,7 @@ pub mod target;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::config::Environment;
 
@@ -55,6 +57,10 @@ enum Command {
     Import(import::ImportArgs),
     /// Rank the memories of a labelled collection, as a TREC run on stdout.
     Rank(rank::RankArgs),
+    /// Print a shell's completion script.
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write one for every command.
+    Man(man::ManArgs),
 }
 
 /// Why a command failed: one line for people.
@@ -82,6 +88,8 @@ pub fn dispatch() -> ExitCode {
         Command::Compact(args) => compact::compact(args, &environment, &mut out),
         Command::Export(args) => export::export(args, &environment, &mut out),
         Command::Import(args) => import::import(args, &environment, &mut out),
+        Command::Completions(args) => completions::completions(args, Cli::command(), &mut out),
+        Command::Man(args) => man::man(args, Cli::command(), &mut out),
         Command::Rank(args) => {
             rank::run(args, Box::new(io::stdin().lock()), &mut out).map_err(|error| error.to_string())
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Converter;
 use crate::scenario::document::way;
-use crate::scenario::step::{Delivered, Expect, Pattern, Permission, Relevant};
+use crate::scenario::pattern::Pattern;
+use crate::scenario::step::{Delivered, Expect, Permission, Relevant};
 use crate::scenario::wire::{DeliveredWire, ExpectWire, NumberOrWord, PermissionWire};
 
 /// Decisions that a host can take, and the word for: whichever.

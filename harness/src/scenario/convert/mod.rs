@@ -5,6 +5,7 @@
 //! all parts share and the head of the file; steps and expectations have their own files.
 
 mod expect;
+mod scrub;
 mod step;
 
 use std::collections::BTreeMap;
@@ -13,13 +14,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::problem::{Problem, Source};
 use crate::scenario::document::{Document, Part, way};
 use crate::scenario::host::HostRange;
+use crate::scenario::pattern::Pattern;
 use crate::scenario::payload::Payloads;
 use crate::scenario::placeholder;
 use crate::scenario::plan::{Branch, Command, Commit, GitRecipe, SandboxPlan, Worktree};
-use crate::scenario::step::Pattern;
-use crate::scenario::wire::{
-    BranchWire, CommitWire, DefaultsWire, GitWire, SandboxWire, ScrubWire, StepWire, WorktreeWire,
-};
+use crate::scenario::wire::{BranchWire, CommitWire, DefaultsWire, GitWire, SandboxWire, StepWire, WorktreeWire};
 
 /// Session of a step that names none.
 const DEFAULT_SESSION: &str = "main";
@@ -82,11 +81,13 @@ impl Converter<'_> {
     }
 
     fn pattern(&mut self, way: &[Part<'_>], text: String) -> Option<Pattern> {
-        match regress::Regex::new(&text) {
-            Ok(regex) => Some(Pattern { text, regex }),
-            Err(error) => {
-                let message = format!("the pattern is not a regular expression: {error}");
-                self.problem(way, message, "use JavaScript syntax; put it in '…' so that TOML keeps backslashes");
+        match Pattern::new(&text) {
+            Ok(pattern) => Some(pattern),
+            Err(reason) => {
+                let message = format!("the pattern is not a regular expression: {reason}");
+                let remedy = "use the syntax in scenarios/FORMAT.md (no look-around, no references to groups); put it in \
+                              '…' so that TOML keeps backslashes";
+                self.problem(way, message, remedy);
                 None
             }
         }
@@ -140,15 +141,6 @@ impl Converter<'_> {
             self.problem(&way!["host"], message, "write a version such as 2.1.332, or bounds such as >=2.1.197");
             HostRange::default()
         })
-    }
-
-    pub(crate) fn scrub(&mut self, rules: Vec<ScrubWire>) -> Vec<(Pattern, String)> {
-        let mut out = Vec::new();
-        for (index, rule) in rules.into_iter().enumerate() {
-            let pattern = self.pattern(&way!["scrub", index, "pattern"], rule.pattern);
-            out.extend(pattern.map(|pattern| (pattern, rule.replace)));
-        }
-        out
     }
 
     pub(crate) fn sandbox(&mut self, wire: SandboxWire) -> SandboxPlan {

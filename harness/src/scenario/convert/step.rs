@@ -50,6 +50,8 @@ impl Converter<'_> {
         let before = before.map(|(at, action)| self.action(index, at, action)).collect();
         let state = wire.state.into_iter().enumerate();
         let state = state.map(|(at, check)| self.state(index, at, check)).collect();
+        let mut scrub = self.scrub(&way!["defaults", "scrub"], defaults.scrub.clone());
+        scrub.extend(self.scrub(&way!["step", index, "scrub"], wire.scrub));
         Step {
             event,
             tags: wire.tags,
@@ -64,6 +66,7 @@ impl Converter<'_> {
             fault: self.fault(index, wire.fault.unwrap_or_default()),
             expect: self.expect(index, wire.expect, &defaults.expect),
             state,
+            scrub,
             span: self.document.span(&way!["step", index, "name"]),
             name: wire.name,
         }

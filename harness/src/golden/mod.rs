@@ -4,25 +4,19 @@
 //! as `<step>.txt.new`; accepting is a rename, so a golden is either the old one or the new one. With
 //! [`Writing::Never`] nothing is written at all. Which text is right is never decided here.
 
-use std::fmt::Write as _;
+mod difference;
+mod unreferenced;
+
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use similar::{ChangeTag, TextDiff};
+pub use difference::{diff, printable, whole_diff};
+pub use unreferenced::{Unreferenced, unreferenced, unreferenced_findings};
 
 use crate::problem::Problem;
 use crate::run_event::{Finding, FindingKind};
-use crate::scenario::{Delivered, Scenario};
-
-/// Most lines of a difference that are shown.
-const SHOWN_LINES: usize = 40;
-
-/// Most characters of one line that are shown.
-const SHOWN_CHARS: usize = 200;
-
-/// Lines around a change that are shown.
-const CONTEXT_LINES: usize = 2;
+use crate::scenario::Scenario;
 
 /// May pending results be written?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,51 +77,6 @@ fn finding(scenario: &Scenario, step: &str, old: Option<&str>, text: &str, writi
     }
 }
 
-/// A readable, bounded difference: `-` is the golden, `+` is what was delivered.
-pub fn diff(old: &str, new: &str) -> String {
-    let diff = TextDiff::from_lines(old, new);
-    let mut lines = Vec::new();
-    for group in diff.grouped_ops(CONTEXT_LINES) {
-        if !lines.is_empty() {
-            lines.push("  …".to_owned());
-        }
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let sign = match change.tag() {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
-            };
-            let end = if change.missing_newline() { " (no newline at the end)" } else { "" };
-            lines.push(format!("{sign} {}{end}", shown_line(change.value())));
-        }
-    }
-    let hidden = lines.len().saturating_sub(SHOWN_LINES);
-    lines.truncate(SHOWN_LINES);
-    if hidden > 0 {
-        lines.push(format!("  … {hidden} more lines"));
-    }
-    lines.join("\n")
-}
-
-fn shown_line(line: &str) -> String {
-    let line = line.trim_end_matches('\n');
-    let mut shown = String::new();
-    for c in line.chars().take(SHOWN_CHARS) {
-        // A terminal must not act on what a hook printed.
-        if c.is_control() && c != '\t' {
-            // Writing to a string cannot fail.
-            let _ = write!(shown, "{}", c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    let hidden = line.chars().count().saturating_sub(SHOWN_CHARS);
-    if hidden > 0 {
-        let _ = write!(shown, "… {hidden} more characters");
-    }
-    shown
-}
-
 /// A result that waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
@@ -140,18 +89,25 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// The difference that acceptance would make.
+    /// The golden, empty when there is none, and the text that would take its place.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn texts(&self) -> Result<(String, String), Problem> {
+        let new = fs::read_to_string(&self.new).map_err(|error| unreadable(&self.new, &error))?;
+        match fs::read_to_string(&self.golden) {
+            Ok(old) => Ok((old, new)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((String::new(), new)),
+            Err(error) => Err(unreadable(&self.golden, &error)),
+        }
+    }
+
+    /// The difference that acceptance would make, bounded.
     ///
     /// # Errors
     /// A file that cannot be read.
     pub fn diff(&self) -> Result<String, Problem> {
-        let new = fs::read_to_string(&self.new).map_err(|error| unreadable(&self.new, &error))?;
-        let old = match fs::read_to_string(&self.golden) {
-            Ok(old) => old,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(unreadable(&self.golden, &error)),
-        };
-        Ok(diff(&old, &new))
+        self.texts().map(|(old, new)| diff(&old, &new))
     }
 
     /// Makes the pending text the golden.
@@ -173,11 +129,7 @@ impl Pending {
     }
 
     fn may_write(&self, writing: Writing) -> Result<(), Problem> {
-        if writing == Writing::Pending {
-            return Ok(());
-        }
-        let message = "goldens may not be written here (CI is set, or --no-write was given)";
-        Err(Problem::file(&self.golden, message, "accept on a developer's machine and commit the golden"))
+        may_write(&self.golden, writing)
     }
 }
 
@@ -190,33 +142,12 @@ pub fn pending(scenario: &Scenario) -> Vec<Pending> {
     waiting.filter(|pending| pending.new.is_file()).collect()
 }
 
-/// Files in the golden folder that no step compares itself with, sorted.
-///
-/// # Errors
-/// A golden folder that cannot be listed.
-pub fn unreferenced(scenario: &Scenario) -> Result<Vec<PathBuf>, Problem> {
-    let dir = scenario.golden_dir();
-    let entries = match fs::read_dir(&dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unreadable(&dir, &error)),
-    };
-    let used: Vec<PathBuf> = scenario
-        .steps
-        .iter()
-        .filter(|step| step.expect.delivered == Delivered::Golden)
-        .map(|step| golden_path(scenario, &step.name))
-        .flat_map(|golden| [pending_path(&golden), golden])
-        .collect();
-    let mut left = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(|error| unreadable(&dir, &error))?.path();
-        if !used.contains(&path) {
-            left.push(path);
-        }
+fn may_write(golden: &Path, writing: Writing) -> Result<(), Problem> {
+    if writing == Writing::Pending {
+        return Ok(());
     }
-    left.sort();
-    Ok(left)
+    let message = "goldens may not be written here (CI is set, or --no-write was given)";
+    Err(Problem::file(golden, message, "accept on a developer's machine and commit the golden"))
 }
 
 fn golden_path(scenario: &Scenario, step: &str) -> PathBuf {
@@ -258,7 +189,7 @@ mod tests {
     use super::*;
     use crate::scenario;
 
-    fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Scenario) {
+    pub(super) fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Scenario) {
         let folder = tempfile::tempdir().unwrap();
         let toml = "schema = 1\ntitle = \"t\"\nabout = \"a\"\nprovenance = \"p\"\n\
                     [[step]]\nname = \"one\"\npayload = 1\nexpect.delivered = \"golden\"\n\
@@ -338,23 +269,6 @@ mod tests {
         ] {
             assert_eq!(Writing::allowed(no_write, ci), expected, "{no_write} {ci:?}");
         }
-    }
-
-    #[test]
-    fn golden_that_no_step_uses_is_listed() {
-        let (folder, scenario) = folder(&[("one.txt", ""), ("one.txt.new", ""), ("two.txt", ""), ("old.txt", "")]);
-        let names: Vec<_> = unreferenced(&scenario).unwrap();
-        let golden = folder.path().join("golden");
-        assert_eq!(names, [golden.join("old.txt"), golden.join("two.txt")]);
-    }
-
-    #[test]
-    fn difference_is_bounded_and_harmless_on_a_terminal() {
-        let new = "x\u{1b}[2J\n".repeat(500) + &"y".repeat(5000);
-        let shown = diff("", &new);
-        assert!(shown.lines().count() <= SHOWN_LINES + 1);
-        assert!(shown.contains("more lines") && !shown.contains('\u{1b}'));
-        assert!(diff("", &"y".repeat(5000)).len() < 400);
     }
 
     #[test]
