@@ -160,8 +160,8 @@ impl Default for Config {
                 session_start_items: 6,
                 excerpt_bytes: 800,
                 excerpt_lines: 3,
-                strategy: "bm25-max".to_owned(),
-                query_top_n: 5,
+                strategy: Routing::BestRecord.name().to_owned(),
+                query_top_n: Routing::BestRecord.default_top_n(),
                 threshold: None,
             },
             capture: Capture {
@@ -298,6 +298,10 @@ impl Config {
     /// Takes over the values of a file; returns the keys whose values were refused.
     fn apply(&mut self, file: ConfigFile) -> Vec<(&'static str, String)> {
         let mut refused = Vec::new();
+        // Each strategy has a number of segments that suits it, unless the file says how many.
+        if let Some(routing) = file.recall.strategy.as_deref().and_then(Routing::parse) {
+            self.recall.query_top_n = routing.default_top_n();
+        }
         let mut take =
             |key: &'static str, value: Option<usize>, least: usize, most: usize, slot: &mut usize| match value {
                 Some(value) if (least..=most).contains(&value) => *slot = value,

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -168,30 +168,51 @@ impl Iterator for Records {
     }
 }
 
-/// All queries of `queries.jsonl[.gz]` in `folder`, in file order.
-pub fn read_queries(folder: &Path) -> Result<Vec<CorpusQuery>, CorpusError> {
-    collect_queries(Rows::open(&located(folder, "queries.jsonl"))?)
+/// Queries in file order, each read when it is asked for.
+pub struct Queries {
+    rows: Rows,
 }
 
-/// All queries of one file, plain or `.gz`.
-pub fn read_queries_file(path: &Path) -> Result<Vec<CorpusQuery>, CorpusError> {
-    collect_queries(Rows::open(path)?)
-}
+impl Queries {
+    /// Opens `queries.jsonl[.gz]` in `folder`.
+    pub fn open(folder: &Path) -> Result<Queries, CorpusError> {
+        Queries::open_file(&located(folder, "queries.jsonl"))
+    }
 
-/// All queries of an open stream in the format of `queries.jsonl`; `name` stands for it in errors.
-pub fn read_queries_from(stream: Box<dyn BufRead>, name: &str) -> Result<Vec<CorpusQuery>, CorpusError> {
-    collect_queries(Rows { path: PathBuf::from(name), reader: stream, line: 0, buffer: Vec::new() })
-}
+    /// Opens one file, plain or `.gz`.
+    pub fn open_file(path: &Path) -> Result<Queries, CorpusError> {
+        Ok(Queries { rows: Rows::open(path)? })
+    }
 
-fn collect_queries(mut rows: Rows) -> Result<Vec<CorpusQuery>, CorpusError> {
-    let mut queries = Vec::new();
-    while let Some(row) = rows.next_row::<QueryRow>()? {
+    /// Takes an open stream in the format of `queries.jsonl`; `name` stands for it in errors.
+    pub fn of(stream: Box<dyn BufRead>, name: &str) -> Queries {
+        Queries { rows: Rows { path: PathBuf::from(name), reader: stream, line: 0, buffer: Vec::new() } }
+    }
+
+    fn read(&mut self) -> Result<Option<CorpusQuery>, CorpusError> {
+        let Some(row) = self.rows.next_row::<QueryRow>()? else { return Ok(None) };
         let payload = row
             .hook
             .unwrap_or_else(|| serde_json::json!({ "hook_event_name": "UserPromptSubmit", "prompt": row.text }));
-        queries.push(CorpusQuery { qid: row.qid, project: row.project, form: row.form, kind: row.kind, payload });
+        Ok(Some(CorpusQuery { qid: row.qid, project: row.project, form: row.form, kind: row.kind, payload }))
     }
-    Ok(queries)
+}
+
+impl Iterator for Queries {
+    type Item = Result<CorpusQuery, CorpusError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+/// The text of the collection's `qrels`, plain or `.gz`.
+pub fn read_judgements(folder: &Path) -> Result<String, CorpusError> {
+    let path = located(folder, "qrels");
+    let mut text = String::new();
+    let read = reader(&path)?.read_to_string(&mut text);
+    read.map_err(|source| CorpusError::Read { path, source })?;
+    Ok(text)
 }
 
 fn document(row: RecordRow, lines: &[String]) -> SourceDocument {
@@ -306,14 +327,7 @@ struct Rows {
 
 impl Rows {
     fn open(path: &Path) -> Result<Rows, CorpusError> {
-        let file = File::open(path).map_err(|source| CorpusError::Read { path: path.to_owned(), source })?;
-        let packed = path.extension().is_some_and(|extension| extension == "gz");
-        let reader: Box<dyn BufRead> = if packed {
-            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))
-        } else {
-            Box::new(BufReader::with_capacity(1 << 16, file))
-        };
-        Ok(Rows { path: path.to_owned(), reader, line: 0, buffer: Vec::new() })
+        Ok(Rows { path: path.to_owned(), reader: reader(path)?, line: 0, buffer: Vec::new() })
     }
 
     fn next_row<T: for<'de> Deserialize<'de>>(&mut self) -> Result<Option<T>, CorpusError> {
@@ -332,6 +346,17 @@ impl Rows {
             }
         }
     }
+}
+
+/// Opens a file, plain or `.gz`.
+fn reader(path: &Path) -> Result<Box<dyn BufRead>, CorpusError> {
+    let file = File::open(path).map_err(|source| CorpusError::Read { path: path.to_owned(), source })?;
+    let packed = path.extension().is_some_and(|extension| extension == "gz");
+    Ok(if packed {
+        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))
+    } else {
+        Box::new(BufReader::with_capacity(1 << 16, file))
+    })
 }
 
 /// `name` in `folder`, or `name.gz` when only that exists.
@@ -401,7 +426,17 @@ mod tests {
     #[test]
     fn query_without_payload_is_a_prompt() {
         let rows = "{\"qid\":\"q1\",\"project\":\"p\",\"text\":\"fix caching\"}\n";
-        let queries = read_queries_from(Box::new(std::io::Cursor::new(rows)), "stdin").unwrap();
-        assert_eq!(queries[0].payload["prompt"], "fix caching");
+        let query = Queries::of(Box::new(std::io::Cursor::new(rows)), "stdin").next().unwrap().unwrap();
+        assert_eq!(query.payload["prompt"], "fix caching");
+    }
+
+    #[test]
+    fn packed_queries_and_judgements_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        pack(&folder.path().join("queries.jsonl.gz"), "{\"qid\":\"q1\"}\n{\"qid\":\"q2\"}\n");
+        pack(&folder.path().join("qrels.gz"), "q1 0 a 3\n");
+        let qids: Vec<String> = Queries::open(folder.path()).unwrap().map(|query| query.unwrap().qid).collect();
+        assert_eq!(qids, ["q1", "q2"]);
+        assert_eq!(read_judgements(folder.path()).unwrap(), "q1 0 a 3\n");
     }
 }

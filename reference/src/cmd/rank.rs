@@ -1,20 +1,22 @@
 //! `hookmem rank`: queries in, a TREC run out, over a labelled collection.
 //!
-//! What the hook would find and inject, as data that any evaluation can read. With `--evaluate` the judgements of
-//! the collection are read as well and a table of measures by form takes the place of the run. Reads the
-//! collection only; no store is opened or written. Nothing is printed but what was asked for.
+//! What the hook would find and inject, as data that any evaluation can read: any number of routing strategies in one
+//! pass over one loaded collection. Queries are answered as they come, so a pipe gets each answer before the next
+//! question. With `--evaluate` the judgements of the collection are read as well and a table of measures takes the
+//! place of the run: by form for one strategy, by strategy for several. Reads the collection only; no store is opened
+//! or written. Nothing is printed but what was asked for.
 
-use std::fs;
-use std::io::{self, BufRead, Write};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use crate::config::Config;
-use crate::corpus::{self, CorpusError, CorpusQuery, Records};
+use crate::corpus::{self, CorpusError, CorpusQuery, Queries, Records};
 use crate::rank::collection::{Collection, Method, Outcome};
+use crate::rank::decisions;
 use crate::rank::gate::Gate;
-use crate::rank::quality::{Answer, Judgements, table, tally};
+use crate::rank::quality::{Answer, Compared, Judgements, Tally, comparison, median, table, tally};
 use crate::rank::weights::Weights;
 use crate::route::Routing;
 
@@ -30,22 +32,24 @@ pub struct RankArgs {
     /// Leave written evidence out: neither line fingerprints nor written tokens
     #[arg(long)]
     pub no_written: bool,
-    /// Write what would be injected, one {"qid", "injected", "bytes"} a line
+    /// Write one JSON object a query and strategy: where it looked, what it would inject, what it cost
     #[arg(long, value_name = "FILE")]
     pub decisions: Option<PathBuf>,
     /// Records ranked a query
     #[arg(long, value_name = "K", default_value_t = 50)]
     pub k: usize,
-    /// Which sessions are looked into: all-segments, bm25-max (those of the best records) or a routing strategy
-    #[arg(long, value_name = "NAME", default_value = "all-segments")]
-    pub strategy: String,
-    /// Sessions looked into when routing
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub top_n: usize,
+    /// Which sessions are looked into, by one strategy or several: all-segments, best-record, bm25-max,
+    /// sparse-overlap, kl-divergence, local-distinctiveness, coverage-local-distinctiveness,
+    /// team-coverage-local-distinctiveness, coverage-team-selection, typed-evidence
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "all-segments")]
+    pub strategy: Vec<String>,
+    /// Sessions looked into when routing, one number or several; without it, what suits the strategy
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    pub top_n: Vec<usize>,
     /// Confidence that an injection needs, in place of the built-in one
     #[arg(long, value_name = "X")]
     pub threshold: Option<f32>,
-    /// Read qrels from the collection and print measures by form instead of the run
+    /// Read qrels from the collection and print measures instead of the run
     #[arg(long)]
     pub evaluate: bool,
 }
@@ -64,14 +68,6 @@ pub enum RankError {
         /// All names.
         known: String,
     },
-    /// The judgements cannot be read.
-    #[error("cannot read {}", path.display())]
-    Judgements {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// The decisions cannot be written.
     #[error("cannot write {}", path.display())]
     Decisions {
@@ -85,61 +81,90 @@ pub enum RankError {
     Output(#[from] io::Error),
 }
 
-#[derive(Serialize)]
-struct DecisionRow<'a> {
-    qid: &'a str,
-    injected: &'a [String],
-    bytes: usize,
+/// A strategy with its number of segments, as a run names it.
+struct Arm {
+    tag: String,
+    method: Method,
+}
+
+impl Arm {
+    /// How many segments, where that means anything.
+    fn top_n(&self) -> Option<usize> {
+        (self.method.routing != Routing::AllSegments).then_some(self.method.top_n)
+    }
 }
 
 /// Ranks all queries, in their order. `stdin` is read only with `--queries -`.
 pub fn run(args: &RankArgs, stdin: Box<dyn BufRead>, out: &mut dyn Write) -> Result<(), RankError> {
-    let method = method(args)?;
-    let queries = queries(args, stdin)?;
-    let collection = Collection::read(Records::open(&args.corpus, !args.no_written)?, &method)?;
+    let arms = arms(args)?;
+    let is_piped = args.queries.as_deref() == Some(Path::new("-"));
+    let queries = match &args.queries {
+        None => Queries::open(&args.corpus)?,
+        Some(_) if is_piped => Queries::of(stdin, "stdin"),
+        Some(path) => Queries::open_file(path)?,
+    };
+    let mut decisions = args.decisions.as_deref().map(Decisions::create).transpose()?;
+    let methods: Vec<Method> = arms.iter().map(|arm| arm.method.clone()).collect();
+    let collection = Collection::read(Records::open(&args.corpus, !args.no_written)?, &methods)?;
     let config = Config::default();
-    let outcomes: Vec<Outcome> = queries.iter().map(|query| collection.answer(query, &method, &config)).collect();
-    if let Some(path) = &args.decisions {
-        let write = write_decisions(path, &queries, &outcomes);
-        write.map_err(|source| RankError::Decisions { path: path.clone(), source })?;
+    let mut answered: Vec<(CorpusQuery, Vec<Outcome>)> = Vec::new();
+    for query in queries {
+        let query = query?;
+        let mut outcomes = Vec::with_capacity(arms.len());
+        for arm in &arms {
+            let outcome = collection.answer(&query, &arm.method, &config);
+            if let Some(decisions) = &mut decisions {
+                decisions.write(&query, arm, &outcome)?;
+            }
+            if args.evaluate {
+                outcomes.push(outcome);
+            } else {
+                write_run(out, &query.qid, &outcome, &arm.tag)?;
+            }
+        }
+        if args.evaluate {
+            answered.push((query, outcomes));
+        } else if is_piped {
+            out.flush()?;
+        }
+    }
+    if let Some(decisions) = decisions {
+        decisions.finish()?;
     }
     if args.evaluate {
-        out.write_all(evaluation(&args.corpus, &queries, &outcomes)?.as_bytes())?;
-    } else {
-        let tag = format!("hookmem-{}{}", args.strategy, if args.no_written { "-no-written" } else { "" });
-        for (query, outcome) in queries.iter().zip(&outcomes) {
-            write_run(out, &query.qid, outcome, &tag)?;
-        }
+        let judgements = Judgements::parse(&corpus::read_judgements(&args.corpus)?);
+        out.write_all(evaluation(&arms, &answered, &judgements).as_bytes())?;
     }
     Ok(out.flush()?)
 }
 
-fn method(args: &RankArgs) -> Result<Method, RankError> {
-    let routing = Routing::parse(&args.strategy).ok_or_else(|| RankError::Strategy {
-        name: args.strategy.clone(),
-        known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", "),
-    })?;
+/// Every strategy with every number of segments, each pair once. A run is named by its strategy, and by the number
+/// where there are several.
+fn arms(args: &RankArgs) -> Result<Vec<Arm>, RankError> {
     let config = Config::default();
     let built_in = Gate::default();
-    Ok(Method {
-        weights: if args.no_written { Weights::without_evidence() } else { Weights::default() },
-        gate: Gate {
-            threshold: args.threshold.unwrap_or(built_in.threshold),
-            items: config.recall.max_items,
-            ..built_in
-        },
-        routing,
-        top_n: args.top_n,
-        depth: args.k,
-    })
-}
-
-fn queries(args: &RankArgs, stdin: Box<dyn BufRead>) -> Result<Vec<CorpusQuery>, CorpusError> {
-    match &args.queries {
-        None => corpus::read_queries(&args.corpus),
-        Some(path) if path == Path::new("-") => corpus::read_queries_from(stdin, "stdin"),
-        Some(path) => corpus::read_queries_file(path),
+    let gate =
+        Gate { threshold: args.threshold.unwrap_or(built_in.threshold), items: config.recall.max_items, ..built_in };
+    let weights = if args.no_written { Weights::without_evidence() } else { Weights::default() };
+    let suffix = if args.no_written { "-no-written" } else { "" };
+    let mut arms = Vec::new();
+    let mut seen = HashSet::new();
+    for name in &args.strategy {
+        let routing = Routing::parse(name).ok_or_else(|| RankError::Strategy {
+            name: name.clone(),
+            known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", "),
+        })?;
+        let suits = [routing.default_top_n()];
+        let numbers = if args.top_n.is_empty() || routing == Routing::AllSegments { &suits[..] } else { &args.top_n };
+        for top_n in numbers {
+            let number = if numbers.len() > 1 { format!("@{top_n}") } else { String::new() };
+            let tag = format!("{}{number}{suffix}", routing.name());
+            if seen.insert(tag.clone()) {
+                arms.push(Arm { tag, method: Method { weights, gate, routing, top_n: *top_n, depth: args.k } });
+            }
+        }
     }
+    Ok(arms)
 }
 
 /// Lines `qid Q0 docid rank score tag`. Scores fall strictly, because evaluations order by them and break ties in
@@ -153,37 +178,74 @@ fn write_run(out: &mut dyn Write, qid: &str, outcome: &Outcome, tag: &str) -> io
     Ok(())
 }
 
-fn write_decisions(path: &Path, queries: &[CorpusQuery], outcomes: &[Outcome]) -> io::Result<()> {
-    let mut text = String::new();
-    for (query, outcome) in queries.iter().zip(outcomes) {
-        let row = DecisionRow { qid: &query.qid, injected: &outcome.injected, bytes: outcome.bytes };
-        text.push_str(&serde_json::to_string(&row)?);
-        text.push('\n');
-    }
-    fs::write(path, text)
+/// The file of decisions, see [`decisions`].
+struct Decisions<'a> {
+    path: &'a Path,
+    file: BufWriter<File>,
 }
 
-fn evaluation(folder: &Path, queries: &[CorpusQuery], outcomes: &[Outcome]) -> Result<String, RankError> {
-    let path = folder.join("qrels");
-    let text = fs::read_to_string(&path).map_err(|source| RankError::Judgements { path, source })?;
+impl<'a> Decisions<'a> {
+    fn create(path: &'a Path) -> Result<Decisions<'a>, RankError> {
+        let fail = |source| RankError::Decisions { path: path.to_owned(), source };
+        let mut decisions = Decisions { path, file: BufWriter::new(File::create(path).map_err(fail)?) };
+        decisions.line(decisions::header())?;
+        Ok(decisions)
+    }
+
+    fn write(&mut self, query: &CorpusQuery, arm: &Arm, outcome: &Outcome) -> Result<(), RankError> {
+        self.line(decisions::row(&query.qid, arm.method.routing.name(), arm.top_n(), outcome))
+    }
+
+    fn line(&mut self, line: Result<String, serde_json::Error>) -> Result<(), RankError> {
+        let written = line.map_err(io::Error::from).and_then(|line| writeln!(self.file, "{line}"));
+        written.map_err(|source| RankError::Decisions { path: self.path.to_owned(), source })
+    }
+
+    fn finish(mut self) -> Result<(), RankError> {
+        self.file.flush().map_err(|source| RankError::Decisions { path: self.path.to_owned(), source })
+    }
+}
+
+fn evaluation(arms: &[Arm], answered: &[(CorpusQuery, Vec<Outcome>)], judgements: &Judgements) -> String {
+    let tallies = arms.iter().enumerate().map(|(place, _)| tallied(answered, place, judgements));
+    let tallies: Vec<_> = tallies.collect();
+    if let ([_], [one]) = (arms, tallies.as_slice()) {
+        return table(one);
+    }
+    let rows = arms.iter().zip(&tallies).enumerate().map(|(place, (arm, tallies))| {
+        let outcomes = || answered.iter().filter_map(|(_, outcomes)| outcomes.get(place));
+        Compared {
+            name: arm.method.routing.name().to_owned(),
+            top_n: arm.top_n(),
+            tally: tallies.get("all").copied().unwrap_or_default(),
+            bytes: outcomes().map(|outcome| outcome.bytes).sum::<usize>() as f64 / outcomes().count().max(1) as f64,
+            route_time: median(outcomes().map(|outcome| outcome.route_time).collect()),
+            time: median(outcomes().map(|outcome| outcome.time).collect()),
+        }
+    });
+    comparison(&rows.collect::<Vec<_>>())
+}
+
+fn tallied(answered: &[(CorpusQuery, Vec<Outcome>)], place: usize, judgements: &Judgements) -> BTreeMap<String, Tally> {
+    let outcomes: Vec<(&CorpusQuery, &Outcome)> =
+        answered.iter().filter_map(|(query, outcomes)| Some((query, outcomes.get(place)?))).collect();
     let ids = |outcome: &Outcome| outcome.ranked.iter().map(|(doc_id, _)| doc_id.clone()).collect::<Vec<_>>();
-    let ranked: Vec<Vec<String>> = outcomes.iter().map(ids).collect();
-    let answers = queries.iter().zip(outcomes).zip(&ranked).map(|((query, outcome), ranked)| Answer {
+    let ranked: Vec<Vec<String>> = outcomes.iter().map(|(_, outcome)| ids(outcome)).collect();
+    let answers = outcomes.iter().zip(&ranked).map(|((query, outcome), ranked)| Answer {
         qid: &query.qid,
         form: &query.form,
         kind: &query.kind,
         ranked,
         injected: &outcome.injected,
     });
-    Ok(table(&tally(answers, &Judgements::parse(&text))))
+    tally(answers, judgements)
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::rank::quality::Tally;
-    use std::collections::BTreeMap;
+    use std::fs;
     use std::io::Cursor;
 
     fn args(corpus: &Path) -> RankArgs {
@@ -193,8 +255,8 @@ mod tests {
             no_written: false,
             decisions: None,
             k: 50,
-            strategy: "all-segments".to_owned(),
-            top_n: 3,
+            strategy: vec!["all-segments".to_owned()],
+            top_n: Vec::new(),
             threshold: None,
             evaluate: false,
         }
@@ -236,13 +298,64 @@ mod tests {
         let text = output(&RankArgs { decisions: Some(decisions.clone()), ..args(folder.path()) }, "");
         let first: Vec<&str> = text.lines().next().unwrap().split(' ').collect();
         assert_eq!((first.len(), first[0], first[1], first[2], first[3]), (6, "q1", "Q0", "d30", "1"));
-        assert_eq!(first[5], "hookmem-all-segments");
+        assert_eq!(first[5], "all-segments");
         assert!(!text.contains("d31"));
         let rows: Vec<serde_json::Value> =
             fs::read_to_string(decisions).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(rows[0]["injected"], serde_json::json!(["d30"]));
-        assert!(rows[0]["bytes"].as_u64().unwrap() > 0);
-        assert_eq!(rows[1], serde_json::json!({"qid": "q2", "injected": [], "bytes": 0}));
+        assert_eq!(rows[0], serde_json::json!({"format": "hookmem-decisions", "version": 1}));
+        assert_eq!((&rows[1]["qid"], &rows[1]["injected"]), (&"q1".into(), &serde_json::json!(["d30"])));
+        assert!(rows[1]["injected_bytes"].as_u64().unwrap() > 0);
+        assert_eq!((&rows[2]["qid"], &rows[2]["injected"]), (&"q2".into(), &serde_json::json!([])));
+        assert_eq!(rows[2]["injected_bytes"], 0);
+    }
+
+    fn sample(name: &str) -> String {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("samples").join(name)).unwrap()
+    }
+
+    /// Each line of the committed sample and of today's output is what the schema says, and nothing beyond it.
+    #[test]
+    fn decisions_of_today_and_of_the_released_version_fit_the_schema() {
+        let folder = tiny();
+        let decisions = folder.path().join("decisions.jsonl");
+        let strategy = Routing::all().map(|routing| routing.name().to_owned()).collect();
+        output(&RankArgs { decisions: Some(decisions.clone()), strategy, ..args(folder.path()) }, "");
+        let schema = serde_json::from_str(&sample("decisions-v1.schema.json")).unwrap();
+        let schema = jsonschema::validator_for(&schema).unwrap();
+        let written = fs::read_to_string(decisions).unwrap();
+        assert_eq!(written.lines().count(), 1 + 2 * 10);
+        for line in written.lines().chain(sample("decisions-v1.jsonl").lines()) {
+            let value = serde_json::from_str(line).unwrap();
+            assert!(schema.is_valid(&value), "{line}");
+        }
+        assert!(!schema.is_valid(&serde_json::json!({"qid": "q1", "strategy": "all-segments"})));
+    }
+
+    #[test]
+    fn several_strategies_give_one_run_each_and_the_routes_of_each() {
+        let folder = tiny();
+        let decisions = folder.path().join("decisions.jsonl");
+        let strategy = ["best-record", "local-distinctiveness", "best-record"].map(str::to_owned).to_vec();
+        let several = RankArgs { decisions: Some(decisions.clone()), strategy, ..args(folder.path()) };
+        let text = output(&several, "");
+        let tags: HashSet<&str> = text.lines().map(|line| line.split(' ').nth(5).unwrap()).collect();
+        assert_eq!(tags, HashSet::from(["best-record", "local-distinctiveness"]));
+        let text = fs::read_to_string(&decisions).unwrap();
+        let rows: Vec<serde_json::Value> =
+            text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(rows.len(), 4);
+        assert_eq!((&rows[0]["strategy"], &rows[0]["routes"][0]["segment"]), (&"best-record".into(), &"s30".into()));
+        assert_eq!(rows[0]["routes"][0]["reason"], serde_json::json!(["d30"]));
+        assert_eq!(
+            (&rows[1]["strategy"], &rows[1]["routes"][0]["segment"]),
+            (&"local-distinctiveness".into(), &"s30".into())
+        );
+        assert!(rows[1]["routes"][0]["reason"].as_array().unwrap().contains(&"webhook".into()));
+        let text = output(&RankArgs { top_n: vec![1, 2], decisions: None, ..several.clone() }, "");
+        let tags: HashSet<&str> = text.lines().map(|line| line.split(' ').nth(5).unwrap()).collect();
+        assert!(tags.contains("best-record@1") && tags.contains("local-distinctiveness@2"), "{tags:?}");
+        let text = output(&RankArgs { evaluate: true, ..several }, "");
+        assert!(text.contains("\n| best-record | 5 | 1.000 | 1.000 |"), "{text}");
     }
 
     #[test]
@@ -259,10 +372,10 @@ mod tests {
     fn every_strategy_ranks_the_answer_first() {
         let folder = tiny();
         for strategy in Routing::all().map(Routing::name) {
-            let text = output(&RankArgs { strategy: strategy.to_owned(), ..args(folder.path()) }, "");
+            let text = output(&RankArgs { strategy: vec![strategy.to_owned()], ..args(folder.path()) }, "");
             assert!(text.starts_with("q1 Q0 d30 1 "), "{strategy}: {text}");
         }
-        let unknown = RankArgs { strategy: "nearest".to_owned(), ..args(folder.path()) };
+        let unknown = RankArgs { strategy: vec!["nearest".to_owned()], ..args(folder.path()) };
         let error = run(&unknown, Box::new(Cursor::new("")), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains("nearest") && error.contains("bm25-max"), "{error}");
     }
@@ -288,22 +401,16 @@ mod tests {
             let _ = writeln!(err, "skipped: no collection {name} under HOOKBENCH_DATA");
             return None;
         }
-        let args = RankArgs { no_written, ..args(&folder) };
-        let method = method(&args).unwrap_or_else(|error| panic!("{error}"));
-        let queries = corpus::read_queries(&folder).unwrap();
-        let collection = Collection::read(Records::open(&folder, !no_written).unwrap(), &method).unwrap();
-        let outcomes: Vec<Outcome> =
-            queries.iter().map(|query| collection.answer(query, &method, &Config::default())).collect();
-        let ranked: Vec<Vec<String>> =
-            outcomes.iter().map(|outcome| outcome.ranked.iter().map(|(id, _)| id.clone()).collect()).collect();
-        let answers = queries.iter().zip(&outcomes).zip(&ranked).map(|((query, outcome), ranked)| Answer {
-            qid: &query.qid,
-            form: &query.form,
-            kind: &query.kind,
-            ranked,
-            injected: &outcome.injected,
+        let arms = arms(&RankArgs { no_written, ..args(&folder) }).unwrap_or_else(|error| panic!("{error}"));
+        let methods = [arms[0].method.clone()];
+        let collection = Collection::read(Records::open(&folder, !no_written).unwrap(), &methods).unwrap();
+        let answered = Queries::open(&folder).unwrap().map(|query| {
+            let query = query.unwrap();
+            let outcome = collection.answer(&query, &methods[0], &Config::default());
+            (query, vec![outcome])
         });
-        Some(tally(answers, &Judgements::parse(&fs::read_to_string(folder.join("qrels")).unwrap())))
+        let judgements = Judgements::parse(&corpus::read_judgements(&folder).unwrap());
+        Some(tallied(&answered.collect::<Vec<_>>(), 0, &judgements))
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! Answers queries the way a recall does (same query, scores, gate and packing) but for what a collection does not
 //! have: a session that was shown things before, and a repository to compare revisions with. The same files give
-//! the same answers. Routing over other routing's output, files and printing are not here.
+//! the same answers, times aside. One loaded collection answers by any number of methods. Files and printing are not
+//! here.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use crate::config::Config;
 use crate::corpus::{CorpusError, CorpusQuery, Records};
@@ -19,9 +21,10 @@ use crate::rank::score::{Hit, rank};
 use crate::rank::supersede::superseded;
 use crate::rank::weights::Weights;
 use crate::revision::{Head, RevisionStatus};
-use crate::route::Routing;
+use crate::route::{Route, Routing, best_record, bm25_max};
+use crate::store::postings::Postings;
 
-/// Hits that routing by the best document looks at.
+/// Hits that routing by the best record looks at.
 const ROUTED_HITS: usize = 200;
 /// Hits that the gate looks at.
 const GATED_HITS: usize = 20;
@@ -41,15 +44,32 @@ pub struct Method {
     pub depth: usize,
 }
 
+/// A session that was looked into.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Routed {
+    /// The session's id, as the collection has it.
+    pub segment: String,
+    /// The strategy's score; comparable within one query only.
+    pub score: f32,
+    /// Terms that spoke for it, strongest first, or the id of its best record.
+    pub reason: Vec<String>,
+}
+
 /// What a query got.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
+    /// Sessions looked into, best first; empty without routing.
+    pub routes: Vec<Routed>,
     /// Ids with scores, best first.
     pub ranked: Vec<(String, f32)>,
     /// Ids that would be injected, best first.
     pub injected: Vec<String>,
     /// UTF-8 bytes of the text that would be injected.
     pub bytes: usize,
+    /// Wall time of choosing the sessions.
+    pub route_time: Duration,
+    /// Wall time of the whole query, from payload to packed text.
+    pub time: Duration,
 }
 
 /// All projects of a collection.
@@ -63,12 +83,14 @@ struct Project {
     profiles: Option<MemoryProfiles>,
     /// By document number, without evidence.
     documents: Vec<SourceDocument>,
+    /// By segment number: the session's id.
+    sessions: Vec<String>,
 }
 
 impl Collection {
-    /// Reads all records. Profiles are made only when `method` routes by them.
-    pub fn read(records: Records, method: &Method) -> Result<Collection, CorpusError> {
-        let with_profiles = matches!(method.routing, Routing::Profiles(_));
+    /// Reads all records. Profiles are made only when one of `methods` routes by them.
+    pub fn read(records: Records, methods: &[Method]) -> Result<Collection, CorpusError> {
+        let with_profiles = methods.iter().any(|method| matches!(method.routing, Routing::Profiles(_)));
         let mut projects: BTreeMap<String, (Project, ProfilesBuilder)> = BTreeMap::new();
         for document in records {
             let mut document = document?;
@@ -76,6 +98,9 @@ impl Collection {
             let number = project.index.add(&document);
             if with_profiles {
                 profiles.add(project.index.segment(number), &document);
+            }
+            if project.sessions.len() < project.index.segments() as usize {
+                project.sessions.push(document.filter("session").to_owned());
             }
             document.evidence = Evidence::default();
             project.documents.push(document);
@@ -91,41 +116,54 @@ impl Collection {
     pub fn answer(&self, asked: &CorpusQuery, method: &Method, config: &Config) -> Outcome {
         let only = self.projects.values().next().filter(|_| self.projects.len() == 1 && asked.project.is_empty());
         let Some(project) = self.projects.get(&asked.project).or(only) else { return Outcome::default() };
+        let start = Instant::now();
         let root = asked.payload.get("cwd").and_then(|cwd| cwd.as_str()).unwrap_or("");
         let context = QueryContext { root, ..QueryContext::default() };
         let Some(query) = Query::from_value(&asked.payload, &context) else { return Outcome::default() };
-        let hits = project.hits(&query, method);
+        let routed = Instant::now();
+        let routes = project.routes(&query, method);
+        let route_time = routes.as_ref().map_or(Duration::ZERO, |_| routed.elapsed());
+        let hits = project.hits(&query, method, routes.as_deref());
         let chosen = method.gate.select(&project.index, hits.get(..GATED_HITS.min(hits.len())).unwrap_or(&hits));
         let (injected, bytes) = project.packed(&chosen, &query, budget(asked, config), config);
         let named = |hit: &Hit| (project.index.doc_id(hit.document).to_owned(), hit.score);
-        Outcome { ranked: hits.iter().take(method.depth).map(named).collect(), injected, bytes }
+        let ranked = hits.iter().take(method.depth).map(named).collect();
+        let time = start.elapsed();
+        let routes = routes.unwrap_or_default().into_iter().map(|route| project.named(route, &hits)).collect();
+        Outcome { routes, ranked, injected, bytes, route_time, time }
     }
 }
 
 impl Project {
-    fn hits(&self, query: &Query, method: &Method) -> Vec<Hit> {
-        let depth = method.depth.max(GATED_HITS);
-        let within = |segments: &[u32], depth| {
-            rank(&self.index, query, &method.weights, &|segment| segments.contains(&segment), depth).hits
-        };
+    /// The segments to look into, best first; `None` without routing.
+    fn routes(&self, query: &Query, method: &Method) -> Option<Vec<Route>> {
         match (method.routing, &self.profiles) {
             (Routing::Profiles(strategy), Some(profiles)) => {
                 let terms: Vec<String> = query.terms.iter().map(|term| term.text.clone()).collect();
-                let routes = strategy.route(&terms, profiles, method.top_n);
-                let segments: Vec<u32> = routes.iter().map(|route| route.segment).collect();
-                within(&segments, depth)
+                Some(strategy.route_within_cut(&terms, profiles, method.top_n))
             }
-            (Routing::BestDocument, _) => {
-                let mut segments: Vec<u32> = Vec::new();
-                for hit in rank(&self.index, query, &method.weights, &|_| true, ROUTED_HITS).hits {
-                    if segments.len() < method.top_n && !segments.contains(&hit.segment) {
-                        segments.push(hit.segment);
-                    }
-                }
-                within(&segments, depth)
+            (Routing::BestRecord, _) => {
+                let hits = rank(&self.index, query, &method.weights, &|_| true, ROUTED_HITS).hits;
+                Some(best_record::route(&hits, method.top_n))
             }
-            _ => rank(&self.index, query, &method.weights, &|_| true, depth).hits,
+            (Routing::BestContent, _) => Some(bm25_max::route(query, &self.index, method.top_n)),
+            (Routing::AllSegments, _) | (Routing::Profiles(_), None) => None,
         }
+    }
+
+    /// All scored records of the routed segments, however far down they stand among those of all segments.
+    fn hits(&self, query: &Query, method: &Method, routes: Option<&[Route]>) -> Vec<Hit> {
+        let allowed = |segment| routes.is_none_or(|routes| routes.iter().any(|route| route.segment == segment));
+        rank(&self.index, query, &method.weights, &allowed, method.depth.max(GATED_HITS)).hits
+    }
+
+    fn named(&self, route: Route, hits: &[Hit]) -> Routed {
+        let Route { segment, score, mut reason } = route;
+        if reason.is_empty() {
+            let best = hits.iter().find(|hit| hit.segment == segment);
+            reason.extend(best.map(|hit| self.index.doc_id(hit.document).to_owned()));
+        }
+        Routed { segment: self.sessions.get(segment as usize).cloned().unwrap_or_default(), score, reason }
     }
 
     /// Ids and bytes of the text that the budget lets through.

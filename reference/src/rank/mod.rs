@@ -5,6 +5,7 @@
 //! Which text becomes which indexed term is in [`fields`]; routing to segments is elsewhere (`crate::route`).
 
 pub mod collection;
+pub mod decisions;
 pub mod fields;
 pub mod gate;
 pub mod memory;

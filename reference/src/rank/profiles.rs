@@ -3,40 +3,51 @@
 use std::collections::HashMap;
 
 use crate::document::SourceDocument;
+use crate::route::bucket::Buckets;
+use crate::route::gathering::{Entry, Gathering, Tables};
+use crate::route::profile::Flags;
 use crate::route::{RoutingIndex, Weights};
-use crate::store::routing::RoutingBuilder;
 use crate::store::wire::id_hash;
 
 /// Gathers profiles until the first question; see [`MemoryProfiles`].
 #[derive(Debug, Default)]
 pub struct ProfilesBuilder {
-    builder: RoutingBuilder,
+    gathering: Gathering,
     segments: u32,
 }
 
 /// Profiles of all segments, by term.
 #[derive(Debug, Default)]
 pub struct MemoryProfiles {
-    lists: HashMap<u64, Vec<(u32, Weights)>>,
+    tables: Tables,
+    /// By term hash: place of its list.
+    places: HashMap<u64, u32>,
     segments: u32,
 }
 
 impl ProfilesBuilder {
     /// Adds a document to the profile of its segment, numbered as in the index beside it.
     pub fn add(&mut self, segment: u32, document: &SourceDocument) {
-        self.builder.add(segment, document);
+        self.gathering.add(segment, document);
         self.segments = self.segments.max(segment.saturating_add(1));
     }
 
     /// Ends the gathering.
     pub fn finish(self) -> MemoryProfiles {
-        MemoryProfiles { lists: self.builder.finish().into_iter().collect(), segments: self.segments }
+        MemoryProfiles::of(self.gathering.finish(), self.segments)
     }
 }
 
 impl MemoryProfiles {
-    fn list(&self, term: &str) -> &[(u32, Weights)] {
-        self.lists.get(&id_hash(term)).map_or(&[], Vec::as_slice)
+    /// The profiles of these tables, of segments numbered below `segments`.
+    pub fn of(tables: Tables, segments: u32) -> MemoryProfiles {
+        let places = tables.lists.iter().map(|(hash, _)| *hash).zip(0..).collect();
+        MemoryProfiles { tables, places, segments }
+    }
+
+    fn list(&self, term: &str) -> &[Entry] {
+        let place = self.places.get(&id_hash(term));
+        place.and_then(|place| self.tables.lists.get(*place as usize)).map_or(&[], |(_, list)| list)
     }
 }
 
@@ -50,6 +61,18 @@ impl RoutingIndex for MemoryProfiles {
     }
 
     fn visit_segments(&self, term: &str, visit: &mut dyn FnMut(u32, Weights)) {
-        self.list(term).iter().for_each(|(segment, weights)| visit(*segment, *weights));
+        self.list(term).iter().for_each(|entry| visit(entry.segment, entry.weights));
+    }
+
+    fn visit_buckets(&self, term: &str, visit: &mut dyn FnMut(u32, Buckets)) {
+        self.tables.visit_buckets(id_hash(term), visit);
+    }
+
+    fn fill_flags(&self, flags: &mut [Flags]) {
+        self.tables.fill_flags(flags);
+    }
+
+    fn visit_connections(&self, segment: u32, visit: &mut dyn FnMut(u32)) {
+        self.tables.visit_connections(segment, visit);
     }
 }

@@ -10,6 +10,7 @@
 //! Pure arithmetic over ids: nothing here ranks, reads files or prints.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 /// Grade from which on a record is relevant.
 pub const RELEVANT: u32 = 2;
@@ -208,6 +209,65 @@ pub fn table(tallies: &BTreeMap<String, Tally>) -> String {
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
     text
+}
+
+/// One way of answering, over all queries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// Its name.
+    pub name: String,
+    /// Segments that it looks into, where that means anything.
+    pub top_n: Option<usize>,
+    /// Its sums.
+    pub tally: Tally,
+    /// Injected bytes a query, on the mean.
+    pub bytes: f64,
+    /// Median wall time of choosing segments.
+    pub route_time: Duration,
+    /// Median wall time of a query.
+    pub time: Duration,
+}
+
+/// Several ways of answering as a Markdown table, a row each.
+pub fn comparison(rows: &[Compared]) -> String {
+    let names = [
+        "strategy",
+        "N",
+        "MRR@10",
+        "P@1",
+        "nDCG@10",
+        "R@10",
+        "false injection",
+        "coverage",
+        "precision",
+        "bytes",
+        "route µs",
+        "query µs",
+    ];
+    let mut text = format!("| {} |\n|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    for row in rows {
+        let tally = &row.tally;
+        let shares =
+            [tally.mrr10(), tally.p1(), tally.ndcg10(), tally.r10(), tally.false_injection(), tally.coverage()];
+        let shares: Vec<String> =
+            shares.into_iter().chain([tally.precision()]).map(|share| format!("{share:.3}")).collect();
+        let top_n = row.top_n.map_or_else(|| "–".to_owned(), |top_n| top_n.to_string());
+        text.push_str(&format!(
+            "| {} | {top_n} | {} | {:.0} | {} | {} |\n",
+            row.name,
+            shares.join(" | "),
+            row.bytes,
+            row.route_time.as_micros(),
+            row.time.as_micros(),
+        ));
+    }
+    text
+}
+
+/// The middle one of the times, the upper of two; zero of none.
+pub fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 fn discounted(grades: &[u32]) -> f64 {

@@ -3,13 +3,17 @@
 //! Formulas of the mission's first seed, with its plain faults left out: terms come from the one text analyser, so
 //! identifiers, paths, digits and CJK text count; headings and document types are in no profile; affected paths
 //! are entities; the topic is the request's first line, since a first heading is the same for every record.
-//! Deterministic. Not here: scores of segments (the strategies), storage (`store`).
+//! Beside the distributions a profile has what some strategies ask for: the typed buckets that its terms stand in (see
+//! [`bucket`](crate::route::bucket)), its connection terms, and whether it knows a time.
+//! Deterministic. Not here: the sum over a segment's records ([`gathering`](crate::route::gathering)), scores of
+//! segments (the strategies), storage (`store`).
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::analyze::{analyze, analyze_path};
 use crate::document::SourceDocument;
 use crate::route::Weights;
+use crate::route::bucket::{Buckets, date_terms, is_action, is_date};
 
 /// Important terms and key entities kept of one record.
 const TOP: usize = 12;
@@ -31,9 +35,61 @@ const FORGOTTEN: f32 = 0.015;
 const BASE: f32 = 0.04;
 const SPREAD: f32 = 0.08;
 
-/// Calls `add(term, raw weights)` for each term of the record's profile; a segment's profile is the sum over its
-/// records, each distribution then normalised to sum 1 (and [`TOP_LOCAL_MEMORY`] kept of the last).
-pub fn of_record(document: &SourceDocument, add: &mut dyn FnMut(&str, Weights)) {
+/// What a profile has as a whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    const TIME: u8 = 1 << 4;
+
+    /// The flags of these bits; unknown ones are dropped.
+    pub fn from_bits(bits: u8) -> Flags {
+        Flags(bits & 31)
+    }
+
+    /// Its bits: one for each distribution in the order of [`Weights`], then that of the time.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether a distribution, numbered in the order of [`Weights`], has any term.
+    pub fn has_distribution(self, number: u8) -> bool {
+        number < 4 && self.0 >> number & 1 == 1
+    }
+
+    /// Whether a record has a timestamp or a word of time.
+    pub fn knows_time(self) -> bool {
+        self.0 & Flags::TIME != 0
+    }
+
+    /// Sets the flag of each distribution that the weights are not 0 in.
+    pub fn see(&mut self, weights: Weights) {
+        let all = [weights.terms, weights.entities, weights.topics, weights.local_memory];
+        self.0 |= (0..).zip(all).map(|(bit, weight)| u8::from(weight > 0.0) << bit).sum::<u8>();
+    }
+
+    /// Sets the flag of the time.
+    pub fn see_time(&mut self) {
+        self.0 |= Flags::TIME;
+    }
+
+    /// Adds the flags of another part of the same profile.
+    pub fn add(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+/// Takes in what a record says of its segment.
+pub trait Gather {
+    /// Adds raw weights to a term.
+    fn weigh(&mut self, term: &str, raw: Weights);
+    /// Notes that a term stands for an action or a time, whatever it weighs.
+    fn note(&mut self, term: &str, bucket: Buckets);
+}
+
+/// Gives each term of the record's profile to `gather`; a segment's profile is the sum over its records, each
+/// distribution then normalised to sum 1 (and [`TOP_LOCAL_MEMORY`] kept of the last).
+pub fn of_record(document: &SourceDocument, gather: &mut dyn Gather) {
     let text = Text::read(document);
     let terms = text.important_terms();
     let entities = key_entities(document);
@@ -46,15 +102,15 @@ pub fn of_record(document: &SourceDocument, add: &mut dyn FnMut(&str, Weights)) 
     let mut raw: HashMap<&str, [f32; 3]> = HashMap::new();
     for (term, score) in &terms {
         raw.entry(term).or_default()[0] += score;
-        add(term, Weights { terms: score.max(0.1), ..Weights::default() });
+        gather.weigh(term, Weights { terms: score.max(0.1), ..Weights::default() });
     }
     for (term, score) in &entities {
         raw.entry(term).or_default()[1] += score;
-        add(term, Weights { entities: *score, ..Weights::default() });
+        gather.weigh(term, Weights { entities: *score, ..Weights::default() });
     }
     for term in &topics {
         raw.entry(term).or_default()[2] += 1.0;
-        add(term, Weights { topics: 1.0, ..Weights::default() });
+        gather.weigh(term, Weights { topics: 1.0, ..Weights::default() });
     }
     let importance: Vec<f32> = text
         .names
@@ -66,8 +122,18 @@ pub fn of_record(document: &SourceDocument, add: &mut dyn FnMut(&str, Weights)) 
         .collect();
     for (token, share) in window(&text.tokens, &importance) {
         if let Some(name) = text.names.get(token) {
-            add(name, Weights { local_memory: WINDOW_SHARE * share, ..Weights::default() });
+            gather.weigh(name, Weights { local_memory: WINDOW_SHARE * share, ..Weights::default() });
         }
+    }
+    for name in &text.names {
+        if is_date(name) {
+            gather.note(name, Buckets::TIME);
+        } else if is_action(name) {
+            gather.note(name, Buckets::ACTION);
+        }
+    }
+    for term in document.timestamp_ms.into_iter().flat_map(date_terms) {
+        gather.note(&term, Buckets::TIME);
     }
 }
 
@@ -268,16 +334,52 @@ mod tests {
     use super::*;
     use crate::store::wire::tests::sample;
 
-    fn profile(request: &str) -> HashMap<String, Weights> {
-        let mut found: HashMap<String, Weights> = HashMap::new();
-        of_record(&sample("a", "s", request), &mut |term, weights| {
-            let sum = found.entry(term.to_owned()).or_default();
-            sum.terms += weights.terms;
-            sum.entities += weights.entities;
-            sum.topics += weights.topics;
-            sum.local_memory += weights.local_memory;
-        });
+    #[derive(Default)]
+    struct Found {
+        weights: HashMap<String, Weights>,
+        noted: BTreeSet<(String, u8)>,
+    }
+
+    impl Gather for Found {
+        fn weigh(&mut self, term: &str, raw: Weights) {
+            let sum = self.weights.entry(term.to_owned()).or_default();
+            sum.terms += raw.terms;
+            sum.entities += raw.entities;
+            sum.topics += raw.topics;
+            sum.local_memory += raw.local_memory;
+        }
+
+        fn note(&mut self, term: &str, bucket: Buckets) {
+            self.noted.insert((term.to_owned(), bucket.bits()));
+        }
+    }
+
+    fn found(request: &str) -> Found {
+        let mut found = Found::default();
+        of_record(&sample("a", "s", request), &mut found);
         found
+    }
+
+    fn profile(request: &str) -> HashMap<String, Weights> {
+        found(request).weights
+    }
+
+    #[test]
+    fn actions_dates_and_the_day_of_capture_are_noted() {
+        let noted = found("Renamed the cache key after 2021-03-04, error 4242").noted;
+        let expected = [
+            ("renam", Buckets::ACTION),
+            ("2021-03-04", Buckets::TIME),
+            ("2021", Buckets::TIME),
+            // 1,700,000,000 s since 1970.
+            ("2023-11-14", Buckets::TIME),
+            ("2023", Buckets::TIME),
+            ("novemb", Buckets::TIME),
+            ("tuesday", Buckets::TIME),
+        ];
+        let expected: BTreeSet<(String, u8)> =
+            expected.into_iter().map(|(term, bucket)| (term.to_owned(), bucket.bits())).collect();
+        assert_eq!(noted, expected);
     }
 
     #[test]

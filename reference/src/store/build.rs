@@ -5,16 +5,17 @@
 //! streamed. The same range gives the same documents in the same order.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::deadline::Deadline;
 use crate::document::{Concept, SourceDocument};
 use crate::rank::fields::field_terms;
+use crate::route::gathering::Gathering;
 use crate::store::error::FoldError;
 use crate::store::journal::{Journal, Position};
 use crate::store::manifest::{FieldTotals, PartEntry};
 use crate::store::part::Part;
-use crate::store::routing::{self, RoutingBuilder};
+use crate::store::routing;
 use crate::store::side::{SideEntry, SideWriter};
 use crate::store::tantivy::PostingsWriter;
 use crate::store::wire::{self, Head, id_hash};
@@ -160,6 +161,7 @@ pub fn build_part(
 
 /// Collects the arrays of a part while its documents pass.
 struct PartBuilder<'a> {
+    dir: PathBuf,
     prior: &'a [&'a Part],
     postings: PostingsWriter,
     side: SideWriter,
@@ -172,7 +174,7 @@ struct PartBuilder<'a> {
     segment_names: Vec<String>,
     first_segment: u32,
     fields: [FieldTotals; 4],
-    routing: RoutingBuilder,
+    routing: Gathering,
 }
 
 impl<'a> PartBuilder<'a> {
@@ -188,6 +190,7 @@ impl<'a> PartBuilder<'a> {
         let mut side = SideWriter::create(dir, &format!("part-{generation}.side"))?;
         side.start("texts");
         Ok(PartBuilder {
+            dir: dir.to_path_buf(),
             prior,
             postings: PostingsWriter::create(dir, documents)?,
             side,
@@ -200,7 +203,7 @@ impl<'a> PartBuilder<'a> {
             segment_names: Vec::new(),
             first_segment: prior.last().map_or(0, |part| part.entry().first_segment + part.entry().segments),
             fields: Default::default(),
-            routing: RoutingBuilder::default(),
+            routing: Gathering::default(),
         })
     }
 
@@ -279,7 +282,9 @@ impl<'a> PartBuilder<'a> {
         recent.sort_unstable_by_key(|number| std::cmp::Reverse((time(*number), *number)));
         side.section("recent", recent.iter().map(|number| number.to_le_bytes()))?;
 
-        routing::write(&routing.finish(), &mut side)?;
+        let profiles = routing.finish();
+        routing::write(&profiles, &mut side)?;
+        let routes = routing::write_rare(&profiles, &self.dir, &format!("part-{}.routes", self.generation))?;
         let side: SideEntry = side.finish()?;
         Ok(PartEntry {
             documents: facts.len() as u32,
@@ -289,6 +294,7 @@ impl<'a> PartBuilder<'a> {
             start: (0, 0),
             postings,
             side,
+            routes,
         })
     }
 }

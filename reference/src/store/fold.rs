@@ -214,7 +214,7 @@ fn build_in(
         let list: Vec<u8> = gone.iter().flat_map(u32::to_le_bytes).collect();
         removed.section(&removed_section(index), [list])?;
         if let Some(generation) = before {
-            for name in [&part.entry().side.name, &part.entry().postings.name] {
+            for name in [&part.entry().side.name, &part.entry().postings.name, &part.entry().routes.name] {
                 link(&generation.dir.join(name), &place.join(name))?;
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::deadline::Deadline;
 use crate::document::SourceDocument;
 use crate::rank::{Hit, Weights, rank};
-use crate::route::{Route, Routing};
+use crate::route::{Route, Routing, best_record, bm25_max};
 use crate::store::error::{AppendError, OpenError};
 use crate::store::fold::{FoldPolicy, fold};
 use crate::store::postings::Postings;
@@ -21,11 +21,8 @@ use crate::store::write::{Removal, Upserted, Writer};
 /// Hits that the gate looks at.
 const GATED_HITS: usize = 20;
 
-/// Hits that routing by the best document looks at.
+/// Hits that routing by the best record looks at.
 const ROUTED_HITS: usize = 64;
-
-/// Share of the best route's score under which a segment is not looked into.
-const ROUTE_CUT: f32 = 0.1;
 
 /// Documents in, search results out.
 ///
@@ -230,26 +227,25 @@ impl IndexStore {
         let left_out = query.without_group.as_deref().and_then(|group| index.segment_number(group));
         let everywhere =
             |depth| rank(index, &query.what, &self.weights, &|segment| Some(segment) != left_out, depth).hits;
+        let within = |mut routes: Vec<Route>| {
+            routes.retain(|route| Some(route.segment) != left_out);
+            let allowed = |segment: u32| routes.iter().any(|route| route.segment == segment);
+            (rank(index, &query.what, &self.weights, &allowed, depth).hits, Some(routes))
+        };
         match self.layout {
             Layout::Single | Layout::Segmented { routing: Routing::AllSegments, .. } => (everywhere(depth), None),
-            Layout::Segmented { query_top_n, routing: Routing::BestDocument } => {
+            Layout::Segmented { query_top_n, routing: Routing::BestRecord } => {
                 let mut hits = everywhere(depth.max(ROUTED_HITS));
-                let mut routes: Vec<Route> = Vec::new();
-                for hit in &hits {
-                    if routes.len() < query_top_n && routes.iter().all(|route| route.segment != hit.segment) {
-                        routes.push(Route { segment: hit.segment, score: hit.score, reason: Vec::new() });
-                    }
-                }
+                let routes = best_record::route(&hits, query_top_n);
                 hits.retain(|hit| routes.iter().any(|route| route.segment == hit.segment));
                 (hits, Some(routes))
             }
+            Layout::Segmented { query_top_n, routing: Routing::BestContent } => {
+                within(bm25_max::route(&query.what, index, query_top_n))
+            }
             Layout::Segmented { query_top_n, routing: Routing::Profiles(strategy) } => {
                 let terms: Vec<String> = query.what.terms.iter().map(|term| term.text.clone()).collect();
-                let mut routes = strategy.route(&terms, index, query_top_n);
-                let least = routes.first().map_or(0.0, |best| best.score * ROUTE_CUT);
-                routes.retain(|route| route.score >= least && Some(route.segment) != left_out);
-                let allowed = |segment: u32| routes.iter().any(|route| route.segment == segment);
-                (rank(index, &query.what, &self.weights, &allowed, depth).hits, Some(routes))
+                within(strategy.route_within_cut(&terms, index, query_top_n))
             }
         }
     }

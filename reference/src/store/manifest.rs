@@ -46,6 +46,8 @@ pub struct PartEntry {
     pub postings: SideEntry,
     /// Facts, texts, ids, writers, segments and routing.
     pub side: SideEntry,
+    /// What only some routing strategies ask for.
+    pub routes: SideEntry,
 }
 
 /// A whole generation.
@@ -120,11 +122,11 @@ impl Manifest {
 impl PartEntry {
     /// Bytes of the part's files.
     pub fn bytes(&self) -> u64 {
-        self.postings.bytes.saturating_add(self.side.bytes)
+        self.postings.bytes.saturating_add(self.side.bytes).saturating_add(self.routes.bytes)
     }
 
     fn names_are_plain(&self) -> bool {
-        is_plain(&self.postings.name) && is_plain(&self.side.name)
+        [&self.postings, &self.side, &self.routes].iter().all(|file| is_plain(&file.name))
     }
 }
 

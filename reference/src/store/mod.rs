@@ -5,6 +5,7 @@
 //! index/<generation>/     derived, published whole, rebuilt at will       manifest, generation, fold, build
 //!     part-<k>.postings   an inverted index (the tantivy library)         tantivy
 //!     part-<k>.side       facts, texts, ids, writers, sessions, routing   side, part
+//!     part-<k>.routes     what only some routing strategies ask for       routing
 //! ```
 //!
 //! A reader ([`Snapshot`]) takes no lock, starts no thread, creates and writes nothing: it maps the newest valid

@@ -5,15 +5,18 @@
 //! `segment-keys`/`segment-values` with `segment-ends`/`segment-names` for the segments that the part introduces,
 //! `recent` (documents, newest first) and the routing sections (`routing`).
 //! Every offset is checked before use. The postings are opened at their first use: a call that only lists recent
-//! records does not pay for them.
+//! records does not pay for them. So is the file of what only some strategies ask for; when it has gone by then,
+//! because a newer generation took the place of this one, it reads as empty.
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::document::Concept;
-use crate::route::Weights;
+use crate::route::bucket::Buckets;
+use crate::route::gathering::Entry;
+use crate::route::profile::Flags;
 use crate::store::error::FileError;
 use crate::store::journal::Position;
 use crate::store::manifest::PartEntry;
@@ -32,6 +35,9 @@ pub struct Part {
     side: Side,
     packed: Side,
     postings: OnceLock<Option<PartPostings>>,
+    rare: OnceLock<Option<Side>>,
+    dir: PathBuf,
+    verify_bytes: u64,
     removed: Bits,
 }
 
@@ -46,7 +52,16 @@ impl Part {
             return Err(FileError { action: "use", path: dir.join(&entry.side.name), source });
         }
         let removed = Bits::new(entry.documents);
-        Ok(Part { entry: entry.clone(), side, packed, postings: OnceLock::new(), removed })
+        Ok(Part {
+            entry: entry.clone(),
+            side,
+            packed,
+            postings: OnceLock::new(),
+            rare: OnceLock::new(),
+            dir: dir.to_path_buf(),
+            verify_bytes,
+            removed,
+        })
     }
 
     /// What the manifest says of the part.
@@ -59,9 +74,15 @@ impl Part {
         Position { file: self.entry.start.0, offset: self.entry.start.1 }
     }
 
-    /// Compares both files with their checksums and opens the postings.
+    /// Compares all files with their checksums and opens the postings.
     pub fn intact(&self) -> bool {
-        self.side.intact() && self.packed.intact() && self.postings().is_some()
+        let is_rare_intact = self.rare().is_some_and(Side::intact);
+        is_rare_intact && self.side.intact() && self.packed.intact() && self.postings().is_some()
+    }
+
+    /// What only some strategies ask for; `None` when it cannot be opened.
+    fn rare(&self) -> Option<&Side> {
+        self.rare.get_or_init(|| Side::open(&self.dir, &self.entry.routes, self.verify_bytes).ok()).as_ref()
     }
 
     /// Its postings; `None` when they are damaged.
@@ -139,8 +160,30 @@ impl Part {
     }
 
     /// Calls `visit` for each segment whose profile has the term.
-    pub fn visit_segments(&self, term: u64, visit: &mut dyn FnMut(u32, Weights)) {
+    pub fn visit_segments(&self, term: u64, visit: &mut dyn FnMut(Entry)) {
         routing::visit(&self.side, term, visit);
+    }
+
+    /// Calls `visit(segment, buckets)` for each bucket that a segment has the term in.
+    pub fn visit_buckets(&self, term: u64, visit: &mut dyn FnMut(u32, Buckets)) {
+        routing::visit(&self.side, term, &mut |entry| visit(entry.segment, entry.buckets));
+        if let Some(rare) = self.rare() {
+            routing::visit_typed(rare, term, visit);
+        }
+    }
+
+    /// Adds the flags of each segment with records here.
+    pub fn fill_flags(&self, flags: &mut [Flags]) {
+        if let Some(rare) = self.rare() {
+            routing::fill_flags(rare, flags);
+        }
+    }
+
+    /// Calls `visit` for each connection term of a segment.
+    pub fn visit_connections(&self, segment: u32, visit: &mut dyn FnMut(u32)) {
+        if let Some(rare) = self.rare() {
+            routing::visit_connections(rare, segment, visit);
+        }
     }
 
     /// Calls `visit` with the local weight of each segment whose profile has the term.

@@ -8,7 +8,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::path::{Path, PathBuf};
 
 use crate::document::SourceDocument;
+use crate::route::bucket::Buckets;
+use crate::route::gathering::Entry;
 use crate::route::local_distinctiveness::local_weight;
+use crate::route::profile::Flags;
 use crate::route::{RoutingIndex, Weights};
 use crate::store::error::{OpenError, ReadError};
 use crate::store::format::JOURNAL_VERSION;
@@ -297,7 +300,7 @@ impl Snapshot {
     /// True when at most one part, or the tail alone, has profiles with the term.
     fn has_one_source(&self, term: u64) -> bool {
         let holders = self.parts().filter(|(part, _)| part.segment_frequency(term) > 0).count();
-        holders + usize::from(!self.tail.routes(term).is_empty()) < 2
+        holders + usize::from(!self.tail.routes().list(term).is_empty()) < 2
     }
 
     fn part(&self, index: usize) -> Option<&Part> {
@@ -391,21 +394,23 @@ impl RoutingIndex for Snapshot {
     fn segment_frequency(&self, term: &str) -> u32 {
         let hash = id_hash(term);
         let parts = self.parts().map(|(part, _)| part.segment_frequency(hash));
-        let total = parts.fold(self.tail.routes(hash).len() as u32, u32::saturating_add);
+        let total = parts.fold(self.tail.routes().list(hash).len() as u32, u32::saturating_add);
         total.min(Postings::segments(self))
     }
 
     /// A segment with records in several parts counts, term by term, with the largest of its weights.
     fn visit_segments(&self, term: &str, visit: &mut dyn FnMut(u32, Weights)) {
         let hash = id_hash(term);
-        let tail = self.tail.routes(hash);
+        let tail = self.tail.routes().list(hash);
         if self.has_one_source(hash) {
+            let visit = &mut |entry: Entry| visit(entry.segment, entry.weights);
             self.parts().for_each(|(part, _)| part.visit_segments(hash, visit));
-            tail.iter().for_each(|(segment, weights)| visit(*segment, *weights));
+            tail.iter().for_each(|entry| visit(*entry));
             return;
         }
         let mut merged: BTreeMap<u32, Weights> = BTreeMap::new();
-        let mut add = |segment, weights: Weights| {
+        let mut add = |entry: Entry| {
+            let Entry { segment, weights, .. } = entry;
             let kept = merged.entry(segment).or_default();
             kept.terms = kept.terms.max(weights.terms);
             kept.entities = kept.entities.max(weights.entities);
@@ -413,14 +418,14 @@ impl RoutingIndex for Snapshot {
             kept.local_memory = kept.local_memory.max(weights.local_memory);
         };
         self.parts().for_each(|(part, _)| part.visit_segments(hash, &mut add));
-        tail.iter().for_each(|(segment, weights)| add(*segment, *weights));
+        tail.iter().for_each(|entry| add(*entry));
         merged.into_iter().for_each(|(segment, weights)| visit(segment, weights));
     }
 
     /// As [`RoutingIndex::visit_segments`], but the largest of the local weights counts.
     fn visit_local(&self, term: &str, visit: &mut dyn FnMut(u32, f32)) {
         let hash = id_hash(term);
-        let tail = self.tail.routes(hash).iter().map(|(segment, weights)| (*segment, local_weight(*weights)));
+        let tail = self.tail.routes().list(hash).iter().map(|entry| (entry.segment, local_weight(entry.weights)));
         if self.has_one_source(hash) {
             self.parts().for_each(|(part, _)| part.visit_local(hash, visit));
             tail.for_each(|(segment, weight)| visit(segment, weight));
@@ -439,7 +444,7 @@ impl RoutingIndex for Snapshot {
     /// As [`RoutingIndex::visit_local`]; the first part, by far the largest, is added in one run.
     fn add_local(&self, term: &str, factor: f32, scores: &mut [f32]) {
         let hash = id_hash(term);
-        let tail = self.tail.routes(hash).iter().map(|(segment, weights)| (*segment, local_weight(*weights)));
+        let tail = self.tail.routes().list(hash).iter().map(|entry| (entry.segment, local_weight(entry.weights)));
         let mut later: BTreeMap<u32, f32> = tail.collect();
         for (part, _) in self.parts().skip(1) {
             part.visit_local(hash, &mut |segment, weight| {
@@ -460,5 +465,33 @@ impl RoutingIndex for Snapshot {
                 *score = score.max(before + factor * weight);
             }
         }
+    }
+
+    fn visit_buckets(&self, term: &str, visit: &mut dyn FnMut(u32, Buckets)) {
+        let hash = id_hash(term);
+        let tail = self.tail.routes();
+        if self.parts().count() + usize::from(!tail.facts.is_empty()) < 2 {
+            self.parts().for_each(|(part, _)| part.visit_buckets(hash, visit));
+            tail.visit_buckets(hash, visit);
+            return;
+        }
+        let mut merged: BTreeMap<u32, Buckets> = BTreeMap::new();
+        let mut add = |segment, buckets| {
+            let kept = merged.entry(segment).or_default();
+            *kept = kept.or(buckets);
+        };
+        self.parts().for_each(|(part, _)| part.visit_buckets(hash, &mut add));
+        tail.visit_buckets(hash, &mut add);
+        merged.into_iter().for_each(|(segment, buckets)| visit(segment, buckets));
+    }
+
+    fn fill_flags(&self, flags: &mut [Flags]) {
+        self.parts().for_each(|(part, _)| part.fill_flags(flags));
+        self.tail.routes().fill_flags(flags);
+    }
+
+    fn visit_connections(&self, segment: u32, visit: &mut dyn FnMut(u32)) {
+        self.parts().for_each(|(part, _)| part.visit_connections(segment, visit));
+        self.tail.routes().visit_connections(segment, visit);
     }
 }

@@ -8,10 +8,9 @@ use std::sync::OnceLock;
 
 use crate::document::SourceDocument;
 use crate::rank::fields::field_terms;
-use crate::route::Weights;
+use crate::route::gathering::{Gathering, Tables};
 use crate::store::manifest::FieldTotals;
 use crate::store::postings::{DocumentFacts, Field};
-use crate::store::routing::RoutingBuilder;
 use crate::store::wire::id_hash;
 
 /// The documents behind the parts. Document numbers are the tail's own, in order of arrival.
@@ -27,6 +26,7 @@ pub struct Tail {
     first_segment: u32,
     recent: Vec<u32>,
     index: OnceLock<TailIndex>,
+    routes: OnceLock<Tables>,
 }
 
 /// What the tail says when it is searched.
@@ -37,7 +37,6 @@ struct TailIndex {
     lengths: Vec<[u32; 4]>,
     fields: [FieldTotals; 4],
     writers: HashMap<u64, u32>,
-    routes: HashMap<u64, Vec<(u32, Weights)>>,
 }
 
 /// Collects operations in journal order.
@@ -198,9 +197,15 @@ impl Tail {
         self.index().writers.get(&fingerprint).copied()
     }
 
-    /// Segments whose documents here have the term in their profile.
-    pub fn routes(&self, term: u64) -> &[(u32, Weights)] {
-        self.index().routes.get(&term).map_or(&[], Vec::as_slice)
+    /// Profiles of the segments that have documents here, from these documents alone.
+    pub fn routes(&self) -> &Tables {
+        self.routes.get_or_init(|| {
+            let mut gathering = Gathering::default();
+            for (segment, document) in self.segments.iter().zip(&self.documents) {
+                gathering.add(*segment, document);
+            }
+            gathering.finish()
+        })
     }
 
     fn time(&self, number: u32) -> i64 {
@@ -217,7 +222,6 @@ impl Tail {
     fn index(&self) -> &TailIndex {
         self.index.get_or_init(|| {
             let mut index = TailIndex::default();
-            let mut routing = RoutingBuilder::default();
             for (number, document) in (0..).zip(&self.documents) {
                 let mut lengths = [0; 4];
                 for (field, length) in Field::ALL.into_iter().zip(&mut lengths) {
@@ -247,11 +251,7 @@ impl Tail {
                         *newest = number;
                     }
                 }
-                if let Some(segment) = self.segments.get(number as usize) {
-                    routing.add(*segment, document);
-                }
             }
-            index.routes = routing.finish().into_iter().collect();
             index
         })
     }
