@@ -2,7 +2,7 @@
 //!
 //! Saves what `run` saves, in the same format and the same places; a comparison that the user stops keeps what it has.
 
-use crate::bench::{Comparison, N_COLD_ROUNDS, Pairs, bench as compare};
+use crate::bench::{Comparison, Instrument, N_COLD_ROUNDS, Pairs, bench as compare};
 use crate::cli::BenchArgs;
 use crate::cmd::gates::gates;
 use crate::cmd::plan::{header, named_hook, plan, tested_hook};
@@ -34,6 +34,7 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), F
     let baseline = named_hook("--baseline", &args.baseline, args.replay.no_shell)?;
     let plan = plan(&args.replay, tested_hook(&args.replay)?, scenarios, 0, 1, ci)?;
     check_report_places(&args.out)?;
+    check_instruments(&args.instruments)?;
     let comparison = Comparison {
         plan: &plan,
         baseline: &baseline,
@@ -58,6 +59,15 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), F
     write_reports(&args.out, &summary)?;
     let text = if args.out.json { json::render(&summary) } else { terminal::render_with(&summary, &args.instruments) };
     Ok((text, ExitCode::of(&summary, args.gate.strict)))
+}
+
+/// Refuses what cannot be measured, before anything is.
+fn check_instruments(instruments: &[Instrument]) -> Result<(), Failure> {
+    if instruments.contains(&Instrument::Instr) {
+        let remedy = "leave `instr` out, and gate `latency.cpu` instead";
+        return Err(Failure::usage("--instruments", "instructions cannot be counted by this build", remedy));
+    }
+    Ok(())
 }
 
 /// The header of a comparison.
