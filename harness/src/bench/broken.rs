@@ -9,8 +9,13 @@ use crate::run_event::FindingKind;
 use crate::summary::{StepSummary, Summary};
 
 /// What a call did that makes its times worthless. One call has at most one of them: each is an ending.
-const FAILURES: [FindingKind; 4] =
-    [FindingKind::NotStarted, FindingKind::Timeout, FindingKind::Crash, FindingKind::ExitCode];
+const FAILURES: [FindingKind; 5] = [
+    FindingKind::NotStarted,
+    FindingKind::Timeout,
+    FindingKind::Crash,
+    FindingKind::LostLauncher,
+    FindingKind::ExitCode,
+];
 
 /// Calls of a step that failed.
 pub fn n_failed(step: &StepSummary) -> usize {

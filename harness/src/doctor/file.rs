@@ -159,6 +159,22 @@ impl DoctorFile {
         }
     }
 
+    /// Reads a file's text.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what to do.
+    pub fn parse(text: &str) -> Result<DoctorFile, String> {
+        let file: DoctorFile =
+            serde_json::from_str(text).map_err(|error| format!("not what a doctor prints: {error}"))?;
+        if file.format != FORMAT {
+            return Err(format!("the format is `{}`, not `{FORMAT}`", file.format));
+        }
+        if file.major > MAJOR {
+            return Err(format!("format version {}.x is newer than {MAJOR}.x: update hookbench", file.major));
+        }
+        Ok(file)
+    }
+
     /// The text of the file, with a newline at its end.
     pub fn to_text(&self) -> String {
         // Serialising plain structs of strings and finite numbers into memory cannot fail.
@@ -216,4 +232,28 @@ impl From<Verdict> for VerdictFile {
 
 fn six(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+    use super::*;
+
+    /// Must load for ever.
+    const SAMPLE: &str = include_str!("../../samples/doctor-v1.json");
+
+    #[test]
+    fn the_committed_file_of_every_released_version_loads_and_fits_the_schema() {
+        assert_eq!(DoctorFile::parse(SAMPLE).unwrap().to_text(), SAMPLE);
+        let schema = jsonschema::validator_for(&doctor_schema().to_value()).unwrap();
+        assert!(schema.is_valid(&serde_json::from_str(SAMPLE).unwrap()));
+        assert!(!schema.is_valid(&serde_json::json!({"format": FORMAT})));
+    }
+
+    #[test]
+    fn other_formats_and_newer_versions_are_refused() {
+        assert!(DoctorFile::parse(&SAMPLE.replacen(FORMAT, "other", 1)).unwrap_err().contains("`other`"));
+        assert!(DoctorFile::parse(&SAMPLE.replacen("\"major\": 1", "\"major\": 2", 1)).unwrap_err().contains("newer"));
+        assert!(DoctorFile::parse("{").is_err());
+    }
 }

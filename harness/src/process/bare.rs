@@ -7,13 +7,13 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs a program without arguments, environment or streams; the time from before the spawn to the end of the wait.
+/// Runs a program without arguments, environment or streams, in this process's folder; the time from before the spawn to the end of the wait.
 ///
 /// # Errors
 /// When the program cannot be started or waited for.
 pub fn spawn_and_wait(program: &str) -> io::Result<Duration> {
     let mut command = Command::new(program);
-    command.env_clear().current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     command.spawn()?.wait()?;
     Ok(start.elapsed())

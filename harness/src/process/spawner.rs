@@ -125,7 +125,13 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
     let group_was_signalled = ended.timed_out || (call.kill_after.is_some() && is_killed(&ended));
     let stream_held_open = is_open && (!group_was_signalled || !swept.orphans.is_empty());
     let [out_at, err_at] = released_at;
-    let waited_until = if ended.timed_out { ended.ended_at } else { out_at.max(err_at).max(ended.ended_at) };
+    // When the hook leaves nobody behind and the streams have ended, they ended with it at the latest. When the replayer
+    // was given processor time to see that is the machine's affair: on a busy one, later by several no-ops.
+    let ended_with_the_hook = ended.alone && !is_open;
+    let waited_until = match ended.timed_out || ended_with_the_hook {
+        true => ended.ended_at,
+        false => out_at.max(err_at).max(ended.ended_at),
+    };
     let since_start = |at: Duration| at.saturating_sub(ended.started_at);
     let started = matches!(ended.outcome, Outcome::Status(_));
     let observation = Observation {
@@ -136,7 +142,8 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
         stderr_dropped_bytes: err.dropped_bytes,
         exit_after: since_start(ended.ended_at),
         eof_after: since_start(waited_until),
-        first_byte_after: out.first_byte_at.map(since_start),
+        // Seen late, for the same reason, it still came before the end.
+        first_byte_after: out.first_byte_at.map(|at| since_start(at.min(waited_until))),
         cpu: ended.cpu,
         cpu_partial: stream_held_open || !ended.alone,
         peak_memory_bytes: ended.floor_bytes.filter(|_| started).map(|_| ended.peak_bytes),

@@ -4,6 +4,7 @@
 //! An interrupted run leaves a readable file: the reader drops a torn last line and says so. Wire types are
 //! here and nowhere else. History of the format stands beside its version in `wire.rs`.
 
+mod comparison_file;
 mod fault;
 mod reader;
 mod summary_file;

@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::comparison_file::ComparisonFile;
 use super::wire::{WireGate, WireVerdict};
 use crate::exit_code::ExitCode;
 use crate::latency::{CONFIDENCE, Contention, Distribution, Quantile, contention, needed};
@@ -18,8 +19,8 @@ use crate::summary::{Budget, BudgetMeasure, Clock, ScenarioState, StepSummary, S
 const FORMAT: &str = "hookbench-summary";
 /// Major version. History: 1, the first.
 const MAJOR: u32 = 1;
-/// Minor version. History: 1.0, the first.
-const MINOR: u32 = 0;
+/// Minor version. History: 1.0, the first; 1.1, comparisons.
+const MINOR: u32 = 1;
 
 /// Measures of retrieval that every summary shows, when steps have labels.
 const MEASURES: [Measure; 7] = [
@@ -53,6 +54,9 @@ pub struct SummaryFile {
     events: Vec<EventFile>,
     retrieval: Vec<RetrievalFile>,
     gates: Vec<WireGate>,
+    /// Since 1.1; absent when one hook ran alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comparison: Option<ComparisonFile>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -155,7 +159,7 @@ struct BucketFile {
 
 /// A percentile is absent when `count` is below the number needed for it.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct LatencyFile {
+pub(super) struct LatencyFile {
     count: u64,
     min_us: Option<u64>,
     p50_us: Option<u64>,
@@ -245,6 +249,7 @@ impl SummaryFile {
                 })
                 .collect(),
             gates: summary.gates().iter().map(WireGate::of).collect(),
+            comparison: ComparisonFile::of(summary),
         }
     }
 
@@ -347,7 +352,7 @@ fn buckets(distribution: &Distribution) -> Vec<BucketFile> {
     distribution.buckets().map(|(up_to_us, count)| BucketFile { up_to_us, count }).collect()
 }
 
-fn latency_file(distribution: &Distribution) -> LatencyFile {
+pub(super) fn latency_file(distribution: &Distribution) -> LatencyFile {
     let us = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let percentile = |quantile| distribution.percentile(quantile).value().map(us);
     let all = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99];
@@ -367,6 +372,6 @@ fn latency_file(distribution: &Distribution) -> LatencyFile {
 }
 
 /// A ratio or share with at most six decimals: short enough that every reader of JSON gives the same number.
-fn six(number: f64) -> f64 {
+pub(super) fn six(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

@@ -136,6 +136,14 @@ fn rows_are_those_of_the_instruments() {
 }
 
 #[test]
+fn scenarios_of_another_client_compare_nothing() {
+    let folder = Bench::empty();
+    folder.scenario("one", &format!("host = \">=2.1.300\"\n{ANY}"));
+    let seen = bench(&folder, "true", "true", "--host 2.1.197").code(5);
+    assert!(stdout(&seen).contains("no scenario matched"), "{}", stdout(&seen));
+}
+
+#[test]
 fn scenarios_of_one_seed_come_in_one_order() {
     let order = |seed: &str| {
         let folder = Bench::of(ANY);
