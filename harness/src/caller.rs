@@ -103,15 +103,16 @@ impl Caller {
 
 /// The results of all futures, once the last is ready, in their order.
 async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut running: Vec<(Pin<Box<F>>, Option<F::Output>)> = futures.map(|future| (Box::pin(future), None)).collect();
+    let mut running: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
+    let mut results: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
     poll_fn(|context| {
-        for (future, result) in running.iter_mut().filter(|(_, result)| result.is_none()) {
+        for (future, result) in running.iter_mut().zip(&mut results).filter(|(_, result)| result.is_none()) {
             if let Poll::Ready(ready) = future.as_mut().poll(context) {
                 *result = Some(ready);
             }
         }
-        if running.iter().all(|(_, result)| result.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+        if results.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-    running.into_iter().filter_map(|(_, result)| result).collect()
+    results.into_iter().flatten().collect()
 }

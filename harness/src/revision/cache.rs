@@ -1,4 +1,5 @@
-//! Entries of the cache: `<commit>/tree` is the worktree, `<commit>/built` names the build command that ran there.
+//! Entries of the cache: `<commit>/tree` is the worktree, `<commit>/whole` stands beside it once it is complete, and
+//! `<commit>/built` names the build command that ran there.
 //!
 //! Guarantees that two processes do not work on the cache at once, and that the folder is invisible to git. Not here:
 //! what git remembers of the worktrees.
@@ -12,6 +13,8 @@ use crate::failure::Failure;
 
 /// Name of the worktree's folder in an entry.
 const TREE: &str = "tree";
+/// Name of the file that tells that every file of the worktree was written.
+const WHOLE: &str = "whole";
 /// Name of the file that tells what was built; its time tells when the entry was last used.
 const BUILT: &str = "built";
 
@@ -48,6 +51,16 @@ impl Entry {
     /// Name of the worktree in git.
     pub(super) fn worktree_name(&self) -> String {
         worktree_name(&self.commit)
+    }
+
+    /// Whether the worktree was written to its end.
+    pub(super) fn is_whole(&self) -> bool {
+        self.folder().join(WHOLE).is_file()
+    }
+
+    /// Remembers that it was.
+    pub(super) fn note_whole(&self) -> Result<(), Failure> {
+        fs::write(self.folder().join(WHOLE), "").map_err(|error| unusable(&self.folder(), &error))
     }
 
     /// Waits until no other process works on the cache; dropping the answer lets the next one in.

@@ -129,7 +129,7 @@ fn a_build_runs_once_a_commit_and_command() {
 #[test]
 fn a_rust_project_is_built_by_cargo_into_the_worktree() {
     let mut world = World::new(&[]);
-    let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+    let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
     let lock = "version = 3\n\n[[package]]\nname = \"tiny\"\nversion = \"0.1.0\"\n";
     let main = |text: &str| format!("fn main() {{ println!(\"{text}\"); }}\n");
     world.commit(&[("Cargo.toml", manifest), ("Cargo.lock", lock), ("src/main.rs", &main("old"))]);
@@ -198,6 +198,16 @@ fn a_cache_removed_by_hand_is_made_again() {
     let world = World::new(&["old", "new"]);
     world.build("HEAD~1", None).unwrap();
     fs::remove_dir_all(world.root().join(".hookbench")).unwrap();
+    assert_eq!(says(&world.build("HEAD~1", None).unwrap()), "old");
+    assert_eq!(world.n_worktrees(), 1);
+}
+
+#[test]
+fn a_worktree_that_was_cut_off_half_way_is_made_again() {
+    let world = World::new(&["old", "new"]);
+    let built = world.build("HEAD~1", None).unwrap();
+    fs::remove_file(built.tree.join("hook.sh")).unwrap();
+    fs::remove_file(built.tree.parent().unwrap().join("whole")).unwrap();
     assert_eq!(says(&world.build("HEAD~1", None).unwrap()), "old");
     assert_eq!(world.n_worktrees(), 1);
 }

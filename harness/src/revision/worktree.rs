@@ -41,9 +41,8 @@ impl Checkout {
     /// Makes sure that the entry holds the revision's worktree.
     pub(super) fn place(&self, entry: &Entry) -> Result<(), Failure> {
         let tree = entry.tree();
-        if Repository::open(&tree).and_then(|inside| inside.head()?.peel_to_commit().map(|at| at.id())).ok()
-            == Some(self.commit)
-        {
+        let head = || Repository::open(&tree).and_then(|inside| Ok(inside.head()?.peel_to_commit()?.id()));
+        if entry.is_whole() && head().is_ok_and(|head| head == self.commit) {
             return Ok(());
         }
         // What an interrupted attempt, or a cache removed by hand, has left.
@@ -52,7 +51,8 @@ impl Checkout {
         self.add(&entry.worktree_name(), &tree).map_err(|error| {
             let message = format!("no worktree can be made for commit {}: {}", self.commit, error.message());
             Failure::usage("--baseline", message, remedy_of(&self.repository, "look at the repository with git fsck"))
-        })
+        })?;
+        entry.note_whole()
     }
 
     fn add(&self, name: &str, tree: &Path) -> Result<(), git2::Error> {
