@@ -411,9 +411,12 @@ pub struct ReportArgs {
     /// Folder of the saved run.
     #[arg(default_value = ".hookbench/last")]
     pub run: PathBuf,
-    /// What to write, on standard output.
+    /// What to write.
     #[arg(long, value_enum, default_value_t = To::Terminal)]
     pub to: To,
+    /// Where to write it. Default: standard output.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Inconclusive gates count for the exit code.
     #[arg(long)]
     pub strict: bool,
@@ -430,6 +433,22 @@ pub enum To {
     Junit,
     /// Markdown.
     Markdown,
+    /// One self-contained page.
+    Html,
+    /// Markdown under the limit of a GitHub job summary.
+    GithubSummary,
+    /// Workflow commands of GitHub Actions, at most 10.
+    GithubAnnotations,
+    /// Bencher Metric Format (JSON).
+    Bmf,
+    /// JSON for github-action-benchmark, customSmallerIsBetter.
+    GithubActionBenchmark,
+    /// TREC run of the labelled steps.
+    TrecRun,
+    /// TREC relevance judgements of the labelled steps.
+    TrecQrels,
+    /// Table of all calls; needs --output and a build with the feature `parquet`.
+    Parquet,
 }
 
 /// File formats with a schema.

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::observation::{Ending, MemorySource, Orphan, SpawnFault};
-use crate::report::{json, junit, markdown, terminal};
+use crate::report::annotations::{self, Places};
+use crate::report::{html, json, junit, markdown, terminal};
 use crate::run_event::{FindingKind, GateResult, OnInconclusive, RunEvent, RunHeader, Severity, StepResult, Verdict};
 use crate::summary::fixture::{finding, retrieved, run, step};
 
@@ -91,7 +92,8 @@ fn a_saved_run_read_back_gives_the_reports_of_the_live_one() {
         assert_eq!(render(&replayed), render(&live));
         assert!(render(&live).len() > 400);
     }
-    assert_eq!(markdown::annotations(&replayed), markdown::annotations(&live));
+    assert_eq!(annotations::render(&replayed, &Places::default()), annotations::render(&live, &Places::default()));
+    assert_eq!(html::render(&replayed).unwrap(), html::render(&live).unwrap());
     assert_eq!(fs::read_to_string(folder.join(SUMMARY_FILE)).unwrap(), json::render(&replayed));
 }
 

@@ -1,42 +1,29 @@
-//! Markdown for the summary page of a CI job, and annotations for its log.
+//! Markdown: a page of its own, and a shorter one for the summary of a CI job.
 //!
-//! Always under [`MAX_BYTES`]: rows that do not fit are counted instead. At most [`MAX_ANNOTATIONS`] findings
-//! and gates are spelled out.
+//! Always under its limit: rows that do not fit are counted instead. At most [`MAX_ANNOTATIONS`] findings and gates are
+//! spelled out.
 
+use super::annotations::{MAX_ANNOTATIONS, cut, notes};
 use super::rows::Table;
 use super::{closing, figure, paired, rows};
 use crate::bench::Instrument;
-use crate::run_event::{OnInconclusive, Severity, Verdict};
+use crate::run_event::Verdict;
 use crate::summary::Summary;
 
-/// Size that CI systems accept for one summary.
+/// Size that CI systems accept for one page.
 pub const MAX_BYTES: usize = 1024 * 1024;
-/// Findings and gates that are spelled out.
-pub const MAX_ANNOTATIONS: usize = 10;
+/// Largest job summary: GitHub refuses more than 1 MiB a step, and other commands of the step may write there too.
+pub const MAX_SUMMARY_BYTES: usize = 512 * 1024;
 
-/// Longest message that is kept, in characters.
-const MAX_MESSAGE: usize = 600;
 /// Bytes kept free for the closing lines, whatever the tables take.
 const RESERVE: usize = 64 * 1024;
 
-/// One thing to tell at the place where a reader looks first.
-struct Annotation {
-    level: &'static str,
-    title: String,
-    message: String,
-}
-
 /// The page, with a newline at its end.
 pub fn render(summary: &Summary) -> String {
-    let mut page = Page { text: String::new() };
-    page.line(&format!("## hookbench: {}", cell(&closing::verdict_line(summary))));
-    page.line("");
-    for next in closing::next_steps(summary).iter().take(MAX_ANNOTATIONS) {
-        page.line(&format!("- next: {}", cell(&cut(next))));
-    }
-    annotated(&mut page, summary);
+    let mut page = Page { text: String::new(), limit: MAX_BYTES };
+    head(&mut page, summary);
     page.table("Scenarios", &rows::scenarios(summary));
-    page.table("Gates", &gates(summary));
+    page.table("Gates", &gates(summary, |_| true));
     page.table("Latency (floor of the no-op child in brackets)", &rows::latency(summary));
     page.line("");
     page.line(&cell(&closing::contention_line(summary)));
@@ -49,35 +36,30 @@ pub fn render(summary: &Summary) -> String {
     page.text
 }
 
-/// Workflow commands for the most urgent findings and gates, at most [`MAX_ANNOTATIONS`] lines.
-pub fn annotations(summary: &Summary) -> Vec<String> {
-    // Percent signs and line ends are escaped as the workflow command syntax asks; a title also its separators.
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let command =
-        |note: Annotation| format!("::{} title={}::{}", note.level, property(&note.title), data(&cut(&note.message)));
-    notes(summary).into_iter().take(MAX_ANNOTATIONS).map(command).collect()
+/// The page of a job, with a newline at its end: verdict, what to do, what is wrong and open gates in sight, the rest
+/// folded.
+pub fn job_summary(summary: &Summary) -> String {
+    let mut page = Page { text: String::new(), limit: MAX_SUMMARY_BYTES };
+    head(&mut page, summary);
+    let (open, passed) = (gates(summary, |verdict| verdict != Verdict::Pass), gates(summary, |v| v == Verdict::Pass));
+    page.table("Gates that do not hold", &open);
+    page.folded(&format!("Gates that hold ({})", passed.rows.len()), &passed);
+    page.folded("Latency (floor of the no-op child in brackets)", &rows::latency(summary));
+    page.folded("Injected text and memory", &rows::budget(summary));
+    page.folded("Retrieval", &rows::retrieval(summary));
+    page.folded("Scenarios", &rows::scenarios(summary));
+    page.line("");
+    page.line(&cell(&closing::contention_line(summary)));
+    page.text
 }
 
-fn notes(summary: &Summary) -> Vec<Annotation> {
-    let of_finding = |row: rows::FindingRow<'_>| Annotation {
-        level: "error",
-        title: format!("{}/{}: {}", row.step.scenario, row.step.step, row.kind.name()),
-        message: row.message.to_owned(),
-    };
-    let mut notes: Vec<Annotation> = rows::findings(summary).into_iter().map(of_finding).collect();
-    for gate in summary.gates() {
-        let level = match (gate.verdict, gate.severity, gate.on_inconclusive) {
-            (Verdict::Fail, Severity::Fail, _) | (Verdict::Inconclusive, _, OnInconclusive::Fail) => "error",
-            (Verdict::Fail, Severity::Warn, _) | (Verdict::Inconclusive, _, OnInconclusive::Warn) => "warning",
-            _ => continue,
-        };
-        let title = format!("gate {}: {}", gate.name, figure::verdict(gate.verdict).to_lowercase());
-        notes.push(Annotation { level, title, message: format!("{}; to do: {}", gate.reason, gate.remedy) });
+fn head(page: &mut Page, summary: &Summary) {
+    page.line(&format!("## hookbench: {}", cell(&closing::verdict_line(summary))));
+    page.line("");
+    for next in closing::next_steps(summary).iter().take(MAX_ANNOTATIONS) {
+        page.line(&format!("- next: {}", cell(&cut(next))));
     }
-    // Stable: within one level the order of the run stays.
-    notes.sort_by_key(|note| note.level != "error");
-    notes
+    annotated(page, summary);
 }
 
 fn annotated(page: &mut Page, summary: &Summary) {
@@ -97,7 +79,7 @@ fn annotated(page: &mut Page, summary: &Summary) {
     }
 }
 
-fn gates(summary: &Summary) -> Table {
+fn gates(summary: &Summary, wanted: impl Fn(Verdict) -> bool) -> Table {
     let row = |gate: &crate::run_event::GateResult| {
         vec![
             figure::verdict(gate.verdict).to_owned(),
@@ -111,17 +93,20 @@ fn gates(summary: &Summary) -> Table {
     };
     Table {
         header: vec!["verdict", "gate", "expression", "figure", "n", "why", "what to do"],
-        rows: summary.gates().iter().map(row).collect(),
+        rows: summary.gates().iter().filter(|gate| wanted(gate.verdict)).map(row).collect(),
     }
 }
 
 struct Page {
     text: String,
+    /// Most bytes.
+    limit: usize,
 }
 
 impl Page {
+    /// Adds a line, unless it would break the limit.
     fn line(&mut self, line: &str) {
-        if self.text.len() + line.len() < MAX_BYTES {
+        if self.text.len() + line.len() < self.limit {
             self.text.push_str(line);
             self.text.push('\n');
         }
@@ -134,12 +119,29 @@ impl Page {
         self.line("");
         self.line(&format!("### {title}"));
         self.line("");
+        self.rows(table);
+    }
+
+    /// A table that opens on a click.
+    fn folded(&mut self, title: &str, table: &Table) {
+        if table.rows.is_empty() {
+            return;
+        }
+        self.line("");
+        self.line(&format!("<details><summary>{title}</summary>"));
+        self.line("");
+        self.rows(table);
+        self.line("");
+        self.line("</details>");
+    }
+
+    fn rows(&mut self, table: &Table) {
         self.line(&format!("| {} |", table.header.join(" | ")));
         self.line(&format!("|{}", " --- |".repeat(table.header.len())));
         for (nth, row) in table.rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().map(|text| cell(&cut(text))).collect();
             let line = format!("| {} |", cells.join(" | "));
-            if self.text.len() + line.len() > MAX_BYTES - RESERVE {
+            if self.text.len() + line.len() > self.limit - RESERVE {
                 self.line("");
                 self.line(&format!("{} left out: the page is full", figure::counted(table.rows.len() - nth, "row")));
                 return;
@@ -167,11 +169,4 @@ fn cell(text: &str) -> String {
         }
     }
     safe
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_MESSAGE) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
 }

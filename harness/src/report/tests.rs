@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::annotations::{MAX_ANNOTATIONS, Places};
 use super::*;
 use crate::record::replay;
 use crate::run_event::{FindingKind, GateResult, OnInconclusive, RunEvent, Severity, StepResult, Verdict};
@@ -38,6 +39,10 @@ fn with_findings(findings: impl IntoIterator<Item = (FindingKind, &'static str)>
     let mut broken = step("s", "x", 0, 0);
     broken.findings = findings.into_iter().map(|(kind, message)| finding(kind, message)).collect();
     Summary::of(&run(1, [broken]))
+}
+
+fn annotations_of(summary: &Summary) -> Vec<String> {
+    annotations::render(summary, &Places::default()).lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -107,18 +112,18 @@ fn terminal_report_of_the_committed_run() {
 fn junit_report_of_the_committed_run() {
     insta::assert_snapshot!(junit::render(&sample()), @r##"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="hookbench" tests="8" skipped="2" failures="2" errors="0">
-        <testsuite name="recall" tests="2" skipped="0" errors="0" failures="0">
+    <testsuites name="hookbench" tests="8" failures="2" errors="0">
+        <testsuite name="recall" tests="2" skipped="0" errors="0" failures="0" time="0.040">
             <testcase name="start" classname="recall.SessionStart" time="0.019"/>
             <testcase name="prompt" classname="recall.UserPromptSubmit" time="0.021"/>
         </testsuite>
-        <testsuite name="faults" tests="2" skipped="0" errors="0" failures="1">
+        <testsuite name="faults" tests="2" skipped="0" errors="0" failures="1" time="0.040">
             <testcase name="start" classname="faults.SessionStart" time="0.019"/>
             <testcase name="prompt" classname="faults.UserPromptSubmit" time="0.021">
                 <failure message="exit code 2, expected 0: read stderr" type="exit-code">exit-code (6 calls, first in round 0): exit code 2, expected 0: read stderr</failure>
             </testcase>
         </testsuite>
-        <testsuite name="gates" tests="4" skipped="2" errors="0" failures="1">
+        <testsuite name="gates" tests="4" skipped="2" errors="0" failures="1" time="0.000">
             <testcase name="clean" classname="gates">
                 <system-out>PASS leak.count == 0 -&gt; 0 (n 24)</system-out>
             </testcase>
@@ -175,10 +180,10 @@ fn a_warning_does_not_look_like_a_failure() {
     assert!(terminal::render(&warning).contains("(warning only)"));
     assert!(terminal::render(&warning).contains("\nPASS (exit 0): "));
     assert!(junit::render(&warning).contains("<skipped message=\"warning: the reason\""));
-    assert_eq!(markdown::annotations(&warning), ["::warning title=gate cap%3A fail::the reason; to do: the remedy"]);
+    assert_eq!(annotations_of(&warning), ["::warning title=gate cap%3A fail::the reason; to do: the remedy"]);
     let strict = with_gate(GateResult { on_inconclusive: OnInconclusive::Fail, ..gate(Verdict::Inconclusive) });
     assert!(junit::render(&strict).contains("type=\"gate-inconclusive\""));
-    assert!(markdown::annotations(&strict)[0].starts_with("::error "));
+    assert!(annotations_of(&strict)[0].starts_with("::error "));
 }
 
 #[test]
@@ -233,7 +238,7 @@ fn markdown_text_cannot_break_out_of_its_cell() {
 
 #[test]
 fn annotations_keep_to_one_line_each() {
-    let lines = markdown::annotations(&with_findings([(FindingKind::Crash, "100%\r\nfatal: x, y")]));
+    let lines = annotations_of(&with_findings([(FindingKind::Crash, "100%\r\nfatal: x, y")]));
     assert_eq!(lines, ["::error title=s/x%3A crash::100%25%0D%0Afatal: x, y"]);
 }
 
@@ -256,8 +261,29 @@ fn markdown_stays_under_its_limits_and_counts_what_it_leaves_out() {
     assert!(page.len() > markdown::MAX_BYTES / 2);
     assert!(page.contains("left out: the page is full"));
     assert!(page.contains("- and 2990 more in the full report"));
-    assert_eq!(page.matches("- **error**").count(), markdown::MAX_ANNOTATIONS);
-    assert_eq!(markdown::annotations(&summary).len(), markdown::MAX_ANNOTATIONS);
+    assert_eq!(page.matches("- **error**").count(), MAX_ANNOTATIONS);
+    assert_eq!(annotations_of(&summary).len(), MAX_ANNOTATIONS);
+}
+
+#[test]
+fn the_job_summary_stays_well_below_the_limit_and_is_cut_between_rows() {
+    let page = markdown::job_summary(&huge());
+    assert!(page.len() <= markdown::MAX_SUMMARY_BYTES && page.len() > markdown::MAX_SUMMARY_BYTES / 2);
+    assert!(page.contains("left out: the page is full"));
+    assert_eq!(page.matches("<details>").count(), page.matches("</details>").count());
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    assert!(rows.clone().count() > 100 && rows.into_iter().all(|row| row.ends_with('|')));
+    assert!(page.contains("machine: calm unknown"));
+}
+
+#[test]
+fn the_job_summary_shows_open_gates_and_folds_the_rest() {
+    let page = markdown::job_summary(&sample());
+    assert!(page.starts_with("## hookbench: FAIL (exit 1)"), "{page}");
+    let folded = page.find("<details><summary>Gates that hold (1)").unwrap();
+    for (word, open) in [("| FAIL | recall", true), ("| INCONCLUSIVE | tail", true), ("| PASS | clean", false)] {
+        assert_eq!(page.find(word).unwrap() < folded, open, "{word}");
+    }
 }
 
 #[test]

@@ -240,6 +240,11 @@ impl StepSummary {
         !self.answers.is_empty()
     }
 
+    /// Distinct answers with their labels and the number of calls that gave each, in the order they first came.
+    pub fn answers(&self) -> impl Iterator<Item = (&Retrieved, u32)> {
+        self.answers.iter().map(|answer| (&answer.retrieved, answer.n_calls))
+    }
+
     /// Mean of a measure over the calls that can have it; `None` when none can.
     pub fn score(&self, measure: Measure, min_grade: u8) -> Option<f64> {
         let mut sum = 0.0;
