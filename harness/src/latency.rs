@@ -5,14 +5,12 @@
 //! is a value of its own ([`Percentile::TooFew`]); nobody can print it as a number by accident. Comparing two
 //! hooks is not here: that needs paired rounds.
 
-mod order_statistic;
-
 use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-pub use self::order_statistic::{CONFIDENCE, Quantile, Ranks, needed, ranks};
+pub use hookbench_statistics::{CONFIDENCE, Quantile, Ranks, needed, ranks};
 
 /// Significant decimal digits of every histogram.
 const DIGITS: u8 = 3;

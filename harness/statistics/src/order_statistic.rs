@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::binomial::{binomial_lower_tail, binomial_upper_tail};
+
 /// Confidence of every bound that does not name its own.
 pub const CONFIDENCE: f64 = 0.95;
 
@@ -88,8 +90,28 @@ pub fn ranks(n: u64, quantile: Quantile, confidence: f64) -> Ranks {
     found
 }
 
+/// One-sided p of the hypothesis that the quantile is at most x, when `k` of `n` samples are at or below x:
+/// P(B ≤ k). A small p proves a cap of x broken.
+///
+/// At or below 1 − confidence exactly when the sample at the lower rank of [`ranks`] is above x, so a cap judged by
+/// its bounds and a cap that joins a correction over many gates agree.
+pub fn p_quantile_at_most(n: u64, k: u64, quantile: Quantile) -> f64 {
+    binomial_lower_tail(n, k, quantile.share())
+}
+
+/// One-sided p of the hypothesis that the quantile is at least x, when `k` of `n` samples are below x: P(B ≥ k).
+///
+/// Counting the samples at or below x instead tests "above x", the complement of [`p_quantile_at_most`]'s hypothesis;
+/// a small p then proves a cap of x kept. That p is at or below 1 − confidence exactly when the sample at the upper
+/// rank of [`ranks`] is at or below x.
+pub fn p_quantile_at_least(n: u64, k: u64, quantile: Quantile) -> f64 {
+    binomial_upper_tail(n, k, quantile.share())
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -164,5 +186,39 @@ mod tests {
     fn names_are_those_of_the_gate_grammar() {
         assert_eq!(Quantile::P50.to_string(), "p50");
         assert_eq!(Quantile::P99_9.to_string(), "p99.9");
+    }
+
+    #[test]
+    fn p_of_a_cap_matches_the_binomial_table() {
+        // Ten samples, one of them at or below x: P(B ≤ 1) = 11/1024 says that the median is hardly at most x.
+        assert!((p_quantile_at_most(10, 1, Quantile::P50) - 11.0 / 1024.0).abs() < 1e-12);
+        assert!((p_quantile_at_least(10, 9, Quantile::P50) - 11.0 / 1024.0).abs() < 1e-12);
+        // 59 samples all at or below x are just enough for p95: 0.95⁵⁹ = 0.0485.
+        assert!((p_quantile_at_least(59, 59, Quantile::P95) - 0.95_f64.powi(59)).abs() < 1e-12);
+        assert_eq!(p_quantile_at_most(59, 59, Quantile::P95), 1.0);
+    }
+
+    #[test]
+    fn no_samples_prove_nothing() {
+        assert_eq!(p_quantile_at_most(0, 0, Quantile::P95), 1.0);
+        assert_eq!(p_quantile_at_least(0, 0, Quantile::P95), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn p_of_a_cap_agrees_with_the_bounding_ranks(
+            n in 1_u64..400,
+            share in 0.0..=1.0,
+            quantile in prop::sample::select(vec![Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99]),
+            confidence in prop::sample::select(vec![0.8, 0.9, 0.95, 0.99]),
+        ) {
+            let k = (share * n as f64) as u64;
+            let bounds = ranks(n, quantile, confidence);
+            // The sample of rank r is above x exactly when k < r.
+            let broken = bounds.lower.is_some_and(|rank| k < rank);
+            let kept = bounds.upper.is_some_and(|rank| k >= rank);
+            prop_assert_eq!(p_quantile_at_most(n, k, quantile) <= 1.0 - confidence, broken);
+            prop_assert_eq!(p_quantile_at_least(n, k, quantile) <= 1.0 - confidence, kept);
+        }
     }
 }
