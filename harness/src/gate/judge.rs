@@ -7,10 +7,11 @@
 
 use std::time::Duration;
 
+use super::across::{Across, across};
 use super::bound::{Op, nine_digits};
 use super::expr::{Base, GateExpr, Metric, Spread, Stat};
 use super::file::Gate;
-use crate::latency::{Contention, Distribution, Quantile, contention, needed, ranks};
+use crate::latency::{Contention, Distribution, Quantile, needed, ranks};
 use crate::quality::{MIN_GRADE, Measure, wilson};
 use crate::run_event::{GateResult, OnInconclusive, Severity, Verdict};
 use crate::summary::{Budget, BudgetMeasure, Call, Clock, StepSummary, Summary, Timing, mean_over_steps};
@@ -158,7 +159,8 @@ fn qualify(result: &mut GateResult, expr: &GateExpr, clock: Clock, steps: &[&Ste
         result.remedy = "end all children before the hook ends, or gate latency.wall".to_owned();
     }
     let decided = matches!(result.verdict, Verdict::Fail | Verdict::Inconclusive);
-    let contended = matches!(contention(&summary.floors().wall()), Contention::Contended { .. });
+    let contended =
+        matches!(summary.contention_on(&summary.machines_of(steps.iter().copied())), Contention::Contended { .. });
     if clock == Clock::Wall && expr.base.is_none() && decided && contended {
         result.severity = Severity::Warn;
         if result.on_inconclusive == OnInconclusive::Fail {
@@ -207,6 +209,13 @@ fn latency(expr: &GateExpr, clock: Clock, stat: Stat, steps: &[&StepSummary], su
             reason: "no selected call started its process".to_owned(),
             remedy: "check the hook's command line".to_owned(),
         };
+    }
+    match across(expr, clock, stat, steps, summary) {
+        Some(Across::Refused { reason, remedy }) => return Evidence::Absent { reason, remedy },
+        Some(Across::Combined { estimate, low, high, n, need }) => {
+            return Evidence::Bounded { estimate, low, high, n, need };
+        }
+        None => {}
     }
     if expr.base == Some(Base::Noop) {
         return ratio(expr, stat, timing.ratios(clock));

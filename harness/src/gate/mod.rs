@@ -4,6 +4,7 @@
 //! one for a run. An answer is never a guess: too few samples give inconclusive, and a metric that one run
 //! cannot know (anything against a baseline) is skipped with the reason. Measuring is not here.
 
+mod across;
 mod bound;
 mod expr;
 mod file;
@@ -11,6 +12,7 @@ mod judge;
 mod parse;
 mod selector;
 
+pub use self::across::combined_interval;
 pub use self::bound::{Bound, Op, Unit};
 pub use self::expr::{Base, GateExpr, Metric, Options, Spread, Stat};
 pub use self::file::{Gate, GateFault, parse_gates};
