@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::shard::ShardArgs;
+
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
 #[command(name = "hookbench", version, max_term_width = 100)]
@@ -18,6 +20,10 @@ pub struct Cli {
 pub enum Command {
     /// Replay scenarios against a hook and judge it.
     Run(Box<RunArgs>),
+    /// Join saved parts of one run, or saved runs of one plan, and judge the gates over the whole.
+    Merge(MergeArgs),
+    /// Say what differs between two saved runs.
+    Compare(CompareArgs),
     /// Show what differs from the goldens.
     Review(Selected),
     /// Take the delivered text of the last run as golden.
@@ -65,21 +71,18 @@ pub struct RunArgs {
     /// Longest time of a call, in seconds, where the scenario names none; the host's own limit if that is shorter.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub timeout: u64,
-    /// A gate, as in hookbench.toml; may be repeated.
-    #[arg(long = "gate", value_name = "GATE")]
-    pub gates: Vec<String>,
-    /// File with gates. Default: hookbench.toml here or in scenarios/, when there is one.
-    #[arg(long, value_name = "FILE")]
-    pub gates_file: Option<PathBuf>,
-    /// Judge no gate, not even those of a file.
-    #[arg(long, conflicts_with_all = ["gates", "gates_file"])]
-    pub no_gates: bool,
-    /// A gate with too little evidence ends the run with code 4.
-    #[arg(long)]
-    pub strict: bool,
+    /// What judges it.
+    #[command(flatten)]
+    pub gate: GateArgs,
     /// Folder for the saved run. Default: .hookbench/last, replaced by every run.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Go on with the run in this folder, which was stopped: the same flags, and what is whole is kept.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "list"])]
+    pub resume: Option<PathBuf>,
+    /// Which part of the scenarios.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Print the summary as JSON instead of tables.
     #[arg(long)]
     pub json: bool,
@@ -99,8 +102,62 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub corpora: Option<PathBuf>,
     /// List the scenarios with their steps and stop.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     pub list: bool,
+}
+
+/// Which gates judge a run.
+#[derive(Debug, Args)]
+pub struct GateArgs {
+    /// A gate, as in hookbench.toml; may be repeated.
+    #[arg(long = "gate", value_name = "GATE")]
+    pub gates: Vec<String>,
+    /// File with gates. Default: hookbench.toml here or in scenarios/, when there is one.
+    #[arg(long, value_name = "FILE")]
+    pub gates_file: Option<PathBuf>,
+    /// Judge no gate, not even those of a file.
+    #[arg(long, conflicts_with_all = ["gates", "gates_file"])]
+    pub no_gates: bool,
+    /// A gate with too little evidence ends the run with code 4.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Arguments of `merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Folders of saved runs, or their events.jsonl files.
+    #[arg(required = true, value_name = "BLOB")]
+    pub blobs: Vec<PathBuf>,
+    /// The blobs are repetitions of the same scenarios: their rounds are appended.
+    #[arg(long)]
+    pub rounds: bool,
+    /// Merge what is there when parts are missing or were stopped early.
+    #[arg(long, conflicts_with = "rounds")]
+    pub partial: bool,
+    /// Folder for the merged run. Default: .hookbench/merged, replaced every time.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What judges it, together with the gates that the parts were given.
+    #[command(flatten)]
+    pub gate: GateArgs,
+    /// Print the summary as JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Folder of the saved run to compare with.
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+    /// Folder of the saved run that may be better or worse.
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `report`.
@@ -139,4 +196,6 @@ pub enum Format {
     Events,
     /// summary.json of a saved run
     Summary,
+    /// What `compare --json` prints
+    Comparison,
 }

@@ -22,8 +22,13 @@ fn main() -> ProcessExit {
         }
     };
     let ci = std::env::var("CI").ok();
+    let note = |text: &str| {
+        let _ = writeln!(io::stderr().lock(), "note: {text}");
+    };
     let outcome = match &cli.command {
-        Command::Run(args) => cmd::run::run(args, ci.as_deref()),
+        Command::Run(args) => cmd::run::run(args, ci.as_deref(), &note),
+        Command::Merge(args) => cmd::merge::merge(args, &note),
+        Command::Compare(args) => cmd::compare::compare(args),
         Command::Review(selected) => cmd::golden::review(selected),
         Command::Accept(selected) => cmd::golden::accept(selected, Writing::allowed(false, ci.as_deref())),
         Command::Report(args) => cmd::report::report(args),

@@ -1,6 +1,9 @@
 //! One file a command.
 
+pub mod compare;
+mod gates;
 pub mod golden;
+pub mod merge;
 pub mod report;
 pub mod run;
 pub mod schema;

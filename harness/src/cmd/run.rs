@@ -1,7 +1,7 @@
 //! `hookbench run`: load, plan, replay, gate, report.
 //!
-//! A run that the user stops keeps what it has: its events are saved and reported, no gate is judged, and the saved run
-//! lacks its last event, which is how a reader knows.
+//! A part of a run (`--shard`) judges no gate. A run that the user stops keeps what it has: its events are saved and reported, no gate is judged, and the saved run
+//! lacks its last event, which is how a reader knows and `--resume` goes on.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,42 +13,56 @@ use hook_contract::HostProfile;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::RunArgs;
+use crate::cmd::gates::gates;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::gate::{Gate, GateSyntax, judge, parse_gates};
+use crate::gate::judge;
 use crate::golden::Writing;
 use crate::hook::{Hook, quoted};
 use crate::interrupt::Interrupt;
 use crate::machine;
-use crate::problem::Source;
 use crate::record::{EVENTS_FILE, RunWriter};
-use crate::replay::{Plan, Stop, replay};
+use crate::replay::{Kept, Plan, Stop, replay_rest};
 use crate::report::{json, junit, markdown, terminal};
+use crate::resume::{Partial, Resumed, resume};
 use crate::run_event::{RunEvent, RunHeader};
 use crate::scenario::{HostRange, Scenario};
 use crate::selection::{ROOT, select};
+use crate::shard::{Slice, left_to_merge};
 use crate::summary::Summary;
 
 /// Where a run is saved unless told otherwise.
 const LAST: &str = ".hookbench/last";
 
-/// Files of gates, the first of which that exists is read unless told otherwise.
-const GATES_FILES: [&str; 2] = ["hookbench.toml", "scenarios/hookbench.toml"];
-
 /// Runs the scenarios; the report for stdout, and the exit code.
 ///
 /// # Errors
 /// Mistakes in flags, scenarios, goldens or gates, all found before anything runs where that is possible.
-pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failure> {
+pub fn run(args: &RunArgs, ci: Option<&str>, note: &dyn Fn(&str)) -> Result<(String, ExitCode), Failure> {
     let scenarios = select(&args.scenarios)?;
-    let gates = gates(args)?;
+    let gates = gates(&args.gate)?;
     if args.list {
         return Ok((list(&scenarios), ExitCode::Pass));
     }
-    let plan = plan(args, scenarios, ci)?;
+    let mut plan = plan(args, scenarios, ci)?;
+    let mut header = header(&plan);
+    if let Some(slice) = args.shard.slice(|name| std::env::var(name).ok(), note)? {
+        take_part(slice, &mut plan, &mut header, note);
+    }
     check_report_places(args)?;
-    let mut writer = saved_run(args)?;
-    let mut summary = Summary::default();
+    let resumed = args.resume.as_deref().map(|folder| resume(folder, &plan, &header)).transpose()?;
+    let (mut writer, mut summary, kept) = match resumed {
+        None => (saved_run(args)?, Summary::default(), Kept::default()),
+        Some(Resumed::Partial(partial)) => {
+            let Partial { writer, summary, kept } = *partial;
+            note(&format!("going on after {} whole rounds of scenarios", kept.done.len()));
+            (writer, summary, kept)
+        }
+        Some(Resumed::Complete(summary)) => {
+            note("the run is complete already: nothing was replayed");
+            return reported(args, &summary);
+        }
+    };
     let mut fault = None;
     let progress = progress(&plan);
     let mut consume = |event: RunEvent| {
@@ -59,15 +73,19 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         summary.observe(&event);
         fault = fault.take().or_else(|| writer.write(&event).err());
     };
-    consume(RunEvent::RunStarted(header(&plan)));
-    let outcome = replay(&plan, &mut consume);
+    if args.resume.is_none() {
+        consume(RunEvent::RunStarted(header));
+    }
+    let outcome = replay_rest(&plan, &kept, &mut consume);
     progress.finish_and_clear();
     match outcome {
         Err(Stop::Interrupted) => {}
         Err(stop) => return Err(stop.into()),
         Ok(()) => {
             // Gates look at the whole run, so they are judged on its summary and become its last events.
-            let judged: Vec<_> = gates.iter().map(|gate| judge(gate, &summary)).collect();
+            let is_part = is_part(&summary);
+            let answer = |gate| if is_part { left_to_merge(gate) } else { judge(gate, &summary) };
+            let judged: Vec<_> = gates.iter().map(answer).collect();
             for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
                 summary.observe(&event);
                 fault = fault.take().or_else(|| writer.write(&event).err());
@@ -78,10 +96,35 @@ pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failu
         return Err(fault.into());
     }
     writer.finish(&summary)?;
-    write_report(args.junit.as_deref(), &junit::render(&summary))?;
-    write_report(args.markdown.as_deref(), &markdown::render(&summary))?;
-    let text = if args.json { json::render(&summary) } else { terminal::render(&summary) };
-    Ok((text, ExitCode::of(&summary, args.strict)))
+    reported(args, &summary)
+}
+
+/// Writes the reports that were asked for.
+fn reported(args: &RunArgs, summary: &Summary) -> Result<(String, ExitCode), Failure> {
+    write_report(args.junit.as_deref(), &junit::render(summary))?;
+    write_report(args.markdown.as_deref(), &markdown::render(summary))?;
+    let text = if args.json { json::render(summary) } else { terminal::render(summary) };
+    Ok((text, ExitCode::of(summary, args.gate.strict)))
+}
+
+/// Cuts plan and header down to one part.
+fn take_part(slice: Slice, plan: &mut Plan, header: &mut RunHeader, note: &dyn Fn(&str)) {
+    let sizes: Vec<(&str, usize)> =
+        plan.scenarios.iter().map(|(scenario, _)| (&*scenario.name, scenario.steps.len())).collect();
+    let mut takes = slice.takes(&sizes).into_iter();
+    plan.scenarios.retain(|_| takes.next().unwrap_or(false));
+    let names = plan.scenarios.iter().map(|(scenario, _)| scenario.name.clone()).collect();
+    let whole = std::mem::replace(&mut header.scenarios, names);
+    if plan.scenarios.is_empty() && !whole.is_empty() {
+        note("this part has no scenario: there are more parts than scenarios");
+    }
+    header.shard = Some(slice.shard(whole));
+}
+
+/// Whether a run is one of several parts, so that no gate can be judged on it.
+fn is_part(summary: &Summary) -> bool {
+    let shard = summary.header().and_then(|header| header.shard.as_ref());
+    shard.is_some_and(|shard| shard.total > 1)
 }
 
 fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Plan, Failure> {
@@ -153,62 +196,24 @@ fn corpora(args: &RunArgs, scenarios: &[Scenario]) -> Result<PathBuf, Failure> {
     Ok(found.into_iter().find(|folder| folder.is_dir()).unwrap_or_else(|| PathBuf::from("/nonexistent/corpora")))
 }
 
-/// Gates of the file and of the command line.
-fn gates(args: &RunArgs) -> Result<Vec<Gate>, Failure> {
-    if args.no_gates {
-        return Ok(Vec::new());
-    }
-    let default = || GATES_FILES.into_iter().map(PathBuf::from).find(|path| path.is_file());
-    let file = args.gates_file.clone().or_else(default);
-    let mut gates = match file {
-        None => Vec::new(),
-        Some(path) => {
-            let text = fs::read_to_string(&path).map_err(|error| {
-                Failure::usage(
-                    &path,
-                    format!("cannot be read: {error}"),
-                    "name a file of gates, or leave --gates-file out",
-                )
-            })?;
-            parse_gates(&path, &text).map_err(|faults| Failure::gates(&text, faults))?
-        }
-    };
-    for text in &args.gates {
-        let problem = |fault: GateSyntax| {
-            Source::new("--gate", text.as_str()).problem(fault.at..fault.at, fault.message, fault.remedy)
-        };
-        gates.push(Gate::parse(text).map_err(problem)?);
-    }
-    for gate in &gates {
-        if let Some(glob) = gate.expr.selector.unknown_event() {
-            let message =
-                format!("gate `{}`: no event is called `{glob}`, so it would never judge anything", gate.name);
-            return Err(Failure::usage("gates", message, "name one of the host's events, with `*` for any text"));
-        }
-    }
-    Ok(gates)
-}
-
 /// Opens the saved run. The default folder is replaced; a folder that the user names must be free.
 fn saved_run(args: &RunArgs) -> Result<RunWriter, Failure> {
-    let folder = match &args.out {
-        Some(folder) => folder.clone(),
-        None => {
-            let folder = PathBuf::from(LAST);
-            // Only a folder that holds a run is ours to remove.
-            if folder.join(EVENTS_FILE).is_file() {
-                fs::remove_dir_all(&folder).map_err(|error| {
-                    Failure::usage(
-                        &folder,
-                        format!("the last run cannot be replaced: {error}"),
-                        "name a folder with --out",
-                    )
-                })?;
-            }
-            folder
-        }
-    };
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(LAST));
+    if args.out.is_none() {
+        clear(&folder)?;
+    }
     Ok(RunWriter::create(&folder)?)
+}
+
+/// Removes a saved run from a default folder. Only a folder that holds a run is ours to remove.
+pub(crate) fn clear(folder: &Path) -> Result<(), Failure> {
+    if folder.join(EVENTS_FILE).is_file() {
+        fs::remove_dir_all(folder).map_err(|error| {
+            let message = format!("the last run cannot be replaced: {error}");
+            Failure::usage(folder, message, "name a folder with --out")
+        })?;
+    }
+    Ok(())
 }
 
 fn header(plan: &Plan) -> RunHeader {

@@ -2,7 +2,7 @@
 
 use crate::cli::Format;
 use crate::failure::Failure;
-use crate::{record, scenario};
+use crate::{compare, record, scenario};
 
 /// The schema as text.
 ///
@@ -12,6 +12,7 @@ pub fn schema(format: Format) -> Result<String, Failure> {
     let schema = match format {
         Format::Scenario => scenario::schema(),
         Format::Events => record::events_schema().to_value(),
+        Format::Comparison => compare::comparison_schema().to_value(),
         Format::Summary => record::summary_schema().to_value(),
     };
     serde_json::to_string_pretty(&schema).map_err(|error| Failure::Internal(error.to_string()))

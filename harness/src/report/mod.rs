@@ -4,6 +4,7 @@
 //! Pass, fail and inconclusive are words in every report; colour is never the only difference.
 
 mod closing;
+pub mod comparison;
 mod figure;
 pub mod json;
 pub mod junit;

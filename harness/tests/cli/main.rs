@@ -6,9 +6,12 @@
 
 mod bad_input;
 mod bench;
+mod compare;
 mod exit_codes;
 mod findings;
 mod goldens;
 mod interrupt;
 mod plan;
 mod reports;
+mod resume;
+mod shards;
