@@ -21,8 +21,16 @@ pub enum Command {
     /// Replay scenarios against a hook and judge it.
     Run(Box<RunArgs>),
     /// Join saved parts of one run, or saved runs of one plan, and judge the gates over the whole.
+    #[command(
+        after_help = "A blob is what `hookbench run --out DIR` leaves: DIR, or the file DIR/events.jsonl alone. \
+        Times of different machines stay apart; ratios to the no-op are combined by their precision."
+    )]
     Merge(MergeArgs),
     /// Say what differs between two saved runs.
+    #[command(
+        after_help = "Exit codes: 1 when a step that passed fails now, 3 when retrieval got worse by its rules, \
+        5 when the runs have no step in common; else 0. Times are shown and never judged."
+    )]
     Compare(CompareArgs),
     /// Show what differs from the goldens.
     Review(Selected),

@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::RunArgs;
 use crate::cmd::gates::gates;
+use crate::cmd::part::{is_part, take_part};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::gate::judge;
@@ -28,7 +29,7 @@ use crate::resume::{Partial, Resumed, resume};
 use crate::run_event::{RunEvent, RunHeader};
 use crate::scenario::{HostRange, Scenario};
 use crate::selection::{ROOT, select};
-use crate::shard::{Slice, left_to_merge};
+use crate::shard::left_to_merge;
 use crate::summary::Summary;
 
 /// Where a run is saved unless told otherwise.
@@ -105,26 +106,6 @@ fn reported(args: &RunArgs, summary: &Summary) -> Result<(String, ExitCode), Fai
     write_report(args.markdown.as_deref(), &markdown::render(summary))?;
     let text = if args.json { json::render(summary) } else { terminal::render(summary) };
     Ok((text, ExitCode::of(summary, args.gate.strict)))
-}
-
-/// Cuts plan and header down to one part.
-fn take_part(slice: Slice, plan: &mut Plan, header: &mut RunHeader, note: &dyn Fn(&str)) {
-    let sizes: Vec<(&str, usize)> =
-        plan.scenarios.iter().map(|(scenario, _)| (&*scenario.name, scenario.steps.len())).collect();
-    let mut takes = slice.takes(&sizes).into_iter();
-    plan.scenarios.retain(|_| takes.next().unwrap_or(false));
-    let names = plan.scenarios.iter().map(|(scenario, _)| scenario.name.clone()).collect();
-    let whole = std::mem::replace(&mut header.scenarios, names);
-    if plan.scenarios.is_empty() && !whole.is_empty() {
-        note("this part has no scenario: there are more parts than scenarios");
-    }
-    header.shard = Some(slice.shard(whole));
-}
-
-/// Whether a run is one of several parts, so that no gate can be judged on it.
-fn is_part(summary: &Summary) -> bool {
-    let shard = summary.header().and_then(|header| header.shard.as_ref());
-    shard.is_some_and(|shard| shard.total > 1)
 }
 
 fn plan(args: &RunArgs, scenarios: Vec<Scenario>, ci: Option<&str>) -> Result<Plan, Failure> {

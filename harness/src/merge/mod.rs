@@ -62,11 +62,11 @@ pub fn join_parts(mut blobs: Vec<Blob>, partial: bool) -> Result<Joined, Failure
         }
         warnings.push(format!("{}: {message}; the merged run is interrupted too", blob.path.display()));
     }
-    let present: BTreeSet<&String> = blobs.iter().flat_map(|blob| &blob.header.scenarios).collect();
     let header = RunHeader {
         hookbench_version: each_once(blobs.iter().map(|blob| &*blob.header.hookbench_version)).join(", "),
-        scenarios: whole.iter().filter(|name| present.contains(name)).cloned().collect(),
-        machine: machines(&blobs).join("; "),
+        machine: machines(&blobs, &whole).join("; "),
+        // Scenarios of a missing part stay in the plan: what was never run is shown, and is not green.
+        scenarios: whole,
         shard: None,
         ..first.header.clone()
     };
@@ -120,11 +120,10 @@ fn nothing() -> Failure {
     Failure::usage("merge", "there is nothing to merge", "name the folders of saved runs")
 }
 
-/// Every machine once, in the order of the blobs.
-fn machines(blobs: &[Blob]) -> Vec<&str> {
-    // A part without scenarios measured nothing anywhere.
-    let with_work = blobs.iter().filter(|blob| !blob.header.scenarios.is_empty());
-    let machines = each_once(with_work.map(|blob| &*blob.header.machine));
+/// Every machine once, in the order of the scenarios; a part without any measured nothing anywhere.
+fn machines<'a>(blobs: &'a [Blob], whole: &[String]) -> Vec<&'a str> {
+    let home = |name: &String| blobs.iter().find(|blob| blob.header.scenarios.contains(name));
+    let machines = each_once(whole.iter().filter_map(home).map(|blob| &*blob.header.machine));
     if machines.is_empty() { each_once(blobs.iter().map(|blob| &*blob.header.machine)) } else { machines }
 }
 
@@ -181,7 +180,15 @@ fn whole_plan(blobs: &[Blob]) -> Result<Vec<String>, Failure> {
     let whole = |blob: &Blob| blob.header.shard.as_ref().map_or(String::new(), |shard| shard.whole.join(", "));
     agree(blobs, ONE_RUN, |blob| vec![("the run", of(blob)), ("the list of all scenarios", whole(blob))])?;
     Ok(match blobs.first().and_then(|blob| blob.header.shard.as_ref()) {
-        Some(shard) => shard.whole.clone(),
+        Some(shard) => {
+            for blob in blobs {
+                if let Some(stray) = blob.header.scenarios.iter().find(|name| !shard.whole.contains(name)) {
+                    let message = format!("scenario `{stray}` is not in the run's own list of all scenarios");
+                    return Err(Failure::usage(&blob.path, message, "the file was changed; make this part again"));
+                }
+            }
+            shard.whole.clone()
+        }
         None => blobs.iter().flat_map(|blob| blob.header.scenarios.iter().cloned()).collect(),
     })
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::*;
+use crate::exit_code::ExitCode;
 use crate::record::{RunWriter, SummaryFile};
 use crate::run_event::{Arm, Shard};
 use crate::shard::Slice;
-use crate::summary::Summary;
 use crate::summary::fixture::{finding, floor, header, retrieved, step};
+use crate::summary::{ScenarioState, Summary};
 
 const NAMES: [&str; 5] = ["recall", "faults", "budget", "a", "z"];
 
@@ -158,7 +159,9 @@ fn a_missing_part_is_named_with_its_scenarios() {
     assert_eq!(joined.warnings.len(), 1);
     let summary = Summary::of(&events(&joined));
     assert!(summary.complete());
-    assert_eq!(summary.scenarios().len(), NAMES.len() - lost.header.scenarios.len());
+    let incomplete = summary.scenarios().iter().filter(|scenario| scenario.state == ScenarioState::Incomplete).count();
+    assert_eq!((summary.scenarios().len(), incomplete), (NAMES.len(), lost.header.scenarios.len()));
+    assert_eq!(ExitCode::from(&summary), ExitCode::Behaviour, "what never ran is not green");
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn parts_of_another_plan_are_refused_with_the_difference() {
     let parts = cut(&whole_run(2), 2);
     let mut saved = Saved::new();
     type Change = fn(&mut RunHeader);
-    let changes: [(Change, &str); 9] = [
+    let changes: [(Change, &str); 10] = [
         (|header| header.hook_command = "other".to_owned(), "the hook is `other` here and `my-hook --fast` in"),
         (|header| header.seed = 8, "--seed is `8` here and `7` in"),
         (|header| header.repeat = 3, "--repeat is `3`"),
@@ -176,6 +179,7 @@ fn parts_of_another_plan_are_refused_with_the_difference() {
         (|header| header.pace = Some("rate=3".to_owned()), "--pace is `rate=3`"),
         (|header| header.shard = None, "the run is `no part` here and `one of 2 parts` in"),
         (|header| header.shard.as_mut().unwrap().whole.push("new".to_owned()), "the list of all scenarios"),
+        (|header| header.scenarios.push("stray".to_owned()), "scenario `stray` is not in the run's own list"),
     ];
     for (change, said) in changes {
         let other = with_header(&parts[1], change);

@@ -56,5 +56,6 @@ fn a_damaged_run_is_left_as_it_was() {
     let fault = RunWriter::resume(temp.path(), |_| true).unwrap_err();
     assert!(matches!(fault, RecordFault::Damaged { line: 4, .. }), "{fault}");
     assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
+    assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1, "no partial file is left");
     assert!(matches!(RunWriter::resume(&temp.path().join("none"), |_| true), Err(RecordFault::Io { .. })));
 }

@@ -52,22 +52,37 @@ impl RunWriter {
     ///
     /// # Errors
     /// What [`RunReader`] finds wrong, or [`RecordFault::Io`]; the saved run is then as it was.
-    pub fn resume(folder: &Path, mut keep: impl FnMut(&RunEvent) -> bool) -> Result<RunWriter, RecordFault> {
-        let mut reader = RunReader::open(folder)?;
-        let path = folder.join(EVENTS_FILE);
+    pub fn resume(folder: &Path, keep: impl FnMut(&RunEvent) -> bool) -> Result<RunWriter, RecordFault> {
         let partial = folder.join(format!("{EVENTS_FILE}.partial"));
-        let events = File::create(&partial).map_err(io_fault(&partial))?;
+        let resumed = RunWriter::copy_kept(folder, &partial, keep).and_then(|writer| {
+            let path = folder.join(EVENTS_FILE);
+            fs::rename(&partial, &path).map_err(io_fault(&path))?;
+            Ok(writer)
+        });
+        if resumed.is_err() {
+            // Whatever it was, the run is as it was; what could not be copied is of no use.
+            let _ = fs::remove_file(&partial);
+        }
+        resumed
+    }
+
+    fn copy_kept(
+        folder: &Path,
+        partial: &Path,
+        mut keep: impl FnMut(&RunEvent) -> bool,
+    ) -> Result<RunWriter, RecordFault> {
+        let mut reader = RunReader::open(folder)?;
+        let events = File::create(partial).map_err(io_fault(partial))?;
         let mut writer = RunWriter { folder: folder.to_owned(), events };
         // Events to come may be of a newer minor version than those that stay.
         writer.write_line(&WireHeader { format: FORMAT.to_owned(), major: MAJOR, minor: MINOR })?;
         while let Some((mut line, event)) = reader.next_with_line()? {
             if keep(&event) {
                 line.push(b'\n');
-                writer.events.write_all(&line).map_err(io_fault(&partial))?;
+                writer.events.write_all(&line).map_err(io_fault(partial))?;
             }
         }
-        writer.events.sync_data().map_err(io_fault(&partial))?;
-        fs::rename(&partial, &path).map_err(io_fault(&path))?;
+        writer.events.sync_data().map_err(io_fault(partial))?;
         Ok(writer)
     }
 

@@ -57,7 +57,15 @@ pub(super) fn next_steps(summary: &Summary) -> Vec<String> {
         summary.steps().iter().any(|step| wanted.iter().any(|kind| step.findings().contains_key(kind)))
     };
     let first_failed = summary.steps().iter().find(|step| !step.passed());
-    say(!summary.complete(), "the run was stopped early: run it again for a verdict");
+    let resumable = summary.header().is_some_and(|header| header.baseline_command.is_none());
+    say(
+        !summary.complete(),
+        if resumable {
+            "the run was stopped early: go on with it by the same command and --resume, or run it again, for a verdict"
+        } else {
+            "the run was stopped early: run it again for a verdict"
+        },
+    );
     say(
         ExitCode::of(summary, false) == ExitCode::NothingMatched,
         "name a scenario that exists, or run without a filter",
