@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cmd::compare::CompareArgs;
+use crate::cmd::merge::MergeArgs;
 use crate::shard::ShardArgs;
 
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
@@ -129,43 +131,6 @@ pub struct GateArgs {
     /// A gate with too little evidence ends the run with code 4.
     #[arg(long)]
     pub strict: bool,
-}
-
-/// Arguments of `merge`.
-#[derive(Debug, Args)]
-pub struct MergeArgs {
-    /// Folders of saved runs, or their events.jsonl files.
-    #[arg(required = true, value_name = "BLOB")]
-    pub blobs: Vec<PathBuf>,
-    /// The blobs are repetitions of the same scenarios: their rounds are appended.
-    #[arg(long)]
-    pub rounds: bool,
-    /// Merge what is there when parts are missing or were stopped early.
-    #[arg(long, conflicts_with = "rounds")]
-    pub partial: bool,
-    /// Folder for the merged run. Default: .hookbench/merged, replaced every time.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// What judges it, together with the gates that the parts were given.
-    #[command(flatten)]
-    pub gate: GateArgs,
-    /// Print the summary as JSON instead of tables.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `compare`.
-#[derive(Debug, Args)]
-pub struct CompareArgs {
-    /// Folder of the saved run to compare with.
-    #[arg(value_name = "BEFORE")]
-    pub before: PathBuf,
-    /// Folder of the saved run that may be better or worse.
-    #[arg(value_name = "AFTER")]
-    pub after: PathBuf,
-    /// Print JSON instead of tables.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `report`.

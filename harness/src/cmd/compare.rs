@@ -1,10 +1,27 @@
 //! `hookbench compare`: what differs between two saved runs.
 
-use crate::cli::CompareArgs;
+use std::path::PathBuf;
+
+use clap::Args;
+
 use crate::compare::{Comparison, ComparisonFile, Side};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::report::comparison;
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Folder of the saved run to compare with.
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+    /// Folder of the saved run that may be better or worse.
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The comparison as tables or JSON, and its exit code.
 ///

@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::MergeArgs;
+use clap::Args;
+
+use crate::cli::GateArgs;
 use crate::cmd::gates::gates;
 use crate::cmd::run::clear;
 use crate::exit_code::ExitCode;
@@ -19,6 +21,29 @@ use crate::summary::Summary;
 
 /// Where the whole is saved unless told otherwise.
 const MERGED: &str = ".hookbench/merged";
+
+/// Arguments of `merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Folders of saved runs, or their events.jsonl files.
+    #[arg(required = true, value_name = "BLOB")]
+    pub blobs: Vec<PathBuf>,
+    /// The blobs are repetitions of the same scenarios: their rounds are appended.
+    #[arg(long)]
+    pub rounds: bool,
+    /// Merge what is there when parts are missing or were stopped early.
+    #[arg(long, conflicts_with = "rounds")]
+    pub partial: bool,
+    /// Folder for the merged run. Default: .hookbench/merged, replaced every time.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What judges it, together with the gates that the parts were given.
+    #[command(flatten)]
+    pub gate: GateArgs,
+    /// Print the summary as JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The report of the whole, and its exit code.
 ///
