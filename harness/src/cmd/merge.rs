@@ -1,7 +1,7 @@
 //! `hookbench merge`: saved runs in, one saved run and its report out.
 //!
 //! The gates are those that the parts were given, and those of the file and the command line; of two with one name the
-//! later wins. All are judged on the whole. A partial run judges none, as a run that was stopped.
+//! later wins. All are judged on the whole. Parts that were stopped make a whole that was stopped, which judges none.
 
 use std::path::{Path, PathBuf};
 
