@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use jiff::SignedDuration;
 
 use crate::bench::{Instrument, Pairs};
+use crate::cmd::compare::CompareArgs;
+use crate::cmd::merge::MergeArgs;
 use crate::corpus::synth::{MAX_RECORDS, MIN_RECORDS};
 use crate::pace::Pace;
-use clap_complete::Shell;
+use crate::shard::ShardArgs;
 
 /// Replays recorded hook payloads against any hook, as Claude Code would, and judges what comes back.
 #[derive(Debug, Parser)]
@@ -33,6 +36,18 @@ pub enum Command {
     Gate(JudgeArgs),
     /// Show what differs from the goldens; on a terminal, ask what becomes of each.
     Review(ReviewArgs),
+    /// Join saved parts of one run, or saved runs of one plan, and judge the gates over the whole.
+    #[command(
+        after_help = "A blob is what `hookbench run --out DIR` leaves: DIR, or the file DIR/events.jsonl alone. \
+        Times of different machines stay apart; ratios to the no-op are combined by their precision."
+    )]
+    Merge(MergeArgs),
+    /// Say what differs between two saved runs.
+    #[command(
+        after_help = "Exit codes: 1 when a step that passed fails now, 3 when retrieval got worse by its rules, \
+        5 when the runs have no step in common; else 0. Times are shown and never judged."
+    )]
+    Compare(CompareArgs),
     /// Take the delivered text of the last run as golden.
     Accept(Goldens),
     /// Throw away the text of the last run that waits beside a golden.
@@ -193,8 +208,14 @@ pub struct RunArgs {
     /// Where it goes.
     #[command(flatten)]
     pub out: OutArgs,
+    /// Go on with the run in this folder, which was stopped: the same flags, and what is whole is kept.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "list", "pace", "instructions"])]
+    pub resume: Option<PathBuf>,
+    /// Which part of the scenarios.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// List the scenarios with their steps and stop.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     pub list: bool,
 }
 
@@ -229,9 +250,9 @@ pub struct EvalArgs {
     /// Take the answers of systems that finished before.
     #[arg(long)]
     pub resume: bool,
-    /// Only a part of the questions, such as 2/4.
-    #[arg(long, value_name = "K/N")]
-    pub shard: Option<String>,
+    /// Which part of the questions.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Print the report as JSON.
     #[arg(long, conflicts_with = "markdown")]
     pub json: bool,
@@ -326,6 +347,9 @@ pub struct BenchArgs {
     /// By which schedule, in place of a comparison.
     #[command(flatten)]
     pub pace: PaceArgs,
+    /// Which part of the scenarios.
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Warm rounds, each a pair of calls of every step: `auto` measures until the gates against the baseline are
     /// precise enough, whichever way they point.
     #[arg(long, default_value = "auto", value_name = "auto|N")]
@@ -466,4 +490,6 @@ pub enum Format {
     Evaluation,
     /// What `doctor --json` prints
     Doctor,
+    /// What `compare --json` prints
+    Comparison,
 }

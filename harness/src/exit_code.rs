@@ -76,7 +76,10 @@ impl ExitCode {
         }
         let scenarios = summary.scenarios();
         if scenarios.is_empty() {
-            return ExitCode::NothingMatched;
+            // A part of a plan that has fewer scenarios than parts did all that it had to.
+            let shard = summary.header().and_then(|header| header.shard.as_ref());
+            let is_spare = shard.is_some_and(|shard| !shard.whole.is_empty());
+            return if is_spare { ExitCode::Pass } else { ExitCode::NothingMatched };
         }
         // A scenario that a complete run did not finish was never judged, and unjudged is not green.
         if scenarios.iter().any(|scenario| scenario.state != ScenarioState::Pass) {
@@ -108,6 +111,7 @@ impl ExitCode {
     pub fn verdict(self, summary: &Summary) -> Verdict {
         match self {
             ExitCode::NothingMatched => Verdict::Skipped,
+            _ if summary.complete() && summary.scenarios().is_empty() => Verdict::Skipped,
             ExitCode::Pass | ExitCode::Inconclusive => {
                 let unclear = summary
                     .gates()
@@ -241,6 +245,19 @@ mod tests {
         let summary = Summary::of(&[RunEvent::RunStarted(header(&[], 1)), RunEvent::RunFinished]);
         assert_eq!(ExitCode::from(&summary), ExitCode::NothingMatched);
         assert_eq!(ExitCode::NothingMatched.verdict(&summary), Verdict::Skipped);
+    }
+
+    #[test]
+    fn a_part_without_scenarios_is_green_and_judges_nothing() {
+        let spare = |whole: &[&str]| {
+            let whole = whole.iter().map(|name| (*name).to_owned()).collect();
+            let shard = Some(crate::run_event::Shard { index: 2, total: 2, whole });
+            let header = crate::run_event::RunHeader { shard, ..header(&[], 1) };
+            Summary::of(&[RunEvent::RunStarted(header), RunEvent::RunFinished])
+        };
+        assert_eq!(ExitCode::from(&spare(&["s"])), ExitCode::Pass);
+        assert_eq!(ExitCode::Pass.verdict(&spare(&["s"])), Verdict::Skipped);
+        assert_eq!(ExitCode::from(&spare(&[])), ExitCode::NothingMatched);
     }
 
     #[test]

@@ -23,13 +23,16 @@ fn main() -> ProcessExit {
         }
     };
     let ci = std::env::var("CI").ok();
+    let note = |text: &str| {
+        let _ = writeln!(io::stderr().lock(), "note: {text}");
+    };
     let outcome = match &cli.command {
-        Command::Bench(args) => cmd::bench::bench(args, ci.as_deref()),
+        Command::Bench(args) => cmd::bench::bench(args, ci.as_deref(), &note),
         Command::Doctor(args) => cmd::doctor::doctor(args, ci.as_deref()),
         Command::Gate(args) => cmd::gate::gate(args),
         Command::Run(args) => {
             let _ = write!(io::stderr().lock(), "{}", cmd::golden::unused_note(args, ci.as_deref()));
-            cmd::run::run(args, ci.as_deref())
+            cmd::run::run(args, ci.as_deref(), &note)
         }
         Command::Review(args) => {
             let on_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
@@ -40,8 +43,10 @@ fn main() -> ProcessExit {
         Command::Reject(goldens) => cmd::golden::reject(goldens, Writing::allowed(false, ci.as_deref())),
         Command::Completions { shell } => Ok((cmd::completions::completions(*shell), ExitCode::Pass)),
         Command::Man { out } => cmd::man::man(out.as_deref()).map(|text| (text, ExitCode::Pass)),
+        Command::Merge(args) => cmd::merge::merge(args, &note),
+        Command::Compare(args) => cmd::compare::compare(args),
         Command::Report(args) => cmd::report::report(args),
-        Command::Eval(args) => cmd::eval::eval(args),
+        Command::Eval(args) => cmd::eval::eval(args, &note),
         Command::Corpus(command) => cmd::corpus::corpus(command),
         Command::Schema { format } => cmd::schema::schema(*format).map(|text| (text + "\n", ExitCode::Pass)),
     };

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::record::{RecordFault, RunWriter};
 use crate::replay::Stop;
 use crate::run_event::RunEvent;
+use crate::shard::left_to_merge;
 use crate::summary::Summary;
 
 /// A run so far.
@@ -22,6 +23,11 @@ impl Recording {
     /// A run that is saved.
     pub fn saved(writer: RunWriter, progress: Progress) -> Recording {
         Recording { summary: Summary::default(), writer: Some(writer), fault: None, progress }
+    }
+
+    /// A run that goes on: what is saved already stands in `summary`.
+    pub fn resumed(writer: RunWriter, summary: Summary, progress: Progress) -> Recording {
+        Recording { summary, writer: Some(writer), fault: None, progress }
     }
 
     /// A run of which only the figures are wanted.
@@ -39,7 +45,7 @@ impl Recording {
     }
 
     /// Ends the events of a run: gates look at the whole of it, so they are judged on its figures and become its last
-    /// events. A run that the user stopped keeps what it has, and lacks its last event, which is how a reader knows.
+    /// events; a part of a run leaves them to `merge`. A run that the user stopped keeps what it has, and lacks its last event, which is how a reader knows.
     ///
     /// # Errors
     /// What else stopped the run.
@@ -48,7 +54,11 @@ impl Recording {
             Err(Stop::Interrupted) => return Ok(()),
             other => other?,
         }
-        let judged = judge_all(gates, &self.summary, stored);
+        let shard = self.summary.header().and_then(|header| header.shard.as_ref());
+        let judged = match shard.is_some_and(|shard| shard.total > 1) {
+            true => gates.iter().map(left_to_merge).collect(),
+            false => judge_all(gates, &self.summary, stored),
+        };
         for event in judged.into_iter().map(RunEvent::GateJudged).chain([RunEvent::RunFinished]) {
             self.take(event);
         }

@@ -4,6 +4,7 @@
 //! which is the default, no other replay runs beside a call, so that wall times mean something; with more jobs
 //! the scenarios of a round run side by side and only CPU times do.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
@@ -103,17 +104,39 @@ impl From<io::Error> for Stop {
 /// The first scenario that cannot go on stops the run, and so does the interrupt; events until then have been consumed,
 /// and every hook, sandbox and launcher is gone.
 pub fn replay(plan: &Plan, consume: &mut dyn FnMut(RunEvent)) -> Result<(), Stop> {
-    let mut random = fastrand::Rng::with_seed(plan.seed);
-    let first_texts = FirstTexts::default();
+    replay_rest(plan, &Kept::default(), consume)
+}
+
+/// What an earlier, interrupted replay of the same plan has done.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Scenarios by name, and rounds, that came to their end.
+    pub done: HashSet<(String, u32)>,
+    /// What the hook said in them.
+    pub first_texts: FirstTexts,
+}
+
+/// Replays what is left of the plan, as [`replay`] does.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_rest(plan: &Plan, kept: &Kept, consume: &mut dyn FnMut(RunEvent)) -> Result<(), Stop> {
+    let first_texts = &kept.first_texts;
     for round in 0..plan.repeat {
-        let mut order: Vec<usize> = (0..plan.scenarios.len()).collect();
-        random.shuffle(&mut order);
+        let mut order = order(plan, round);
+        order.retain(|at| {
+            let name = plan.scenarios.get(*at).map(|(scenario, _)| scenario.name.clone());
+            name.is_some_and(|name| !kept.done.contains(&(name, round)))
+        });
+        if order.is_empty() {
+            continue;
+        }
         let queue = Mutex::new(order);
         let (events, inbox) = channel();
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..plan.jobs.clamp(1, plan.scenarios.len().max(1)))
                 .map(|_| {
-                    let (events, queue, first_texts) = (events.clone(), &queue, &first_texts);
+                    let (events, queue) = (events.clone(), &queue);
                     scope.spawn(move || work(plan, round, queue, first_texts, &events))
                 })
                 .collect();
@@ -131,6 +154,25 @@ pub fn replay(plan: &Plan, consume: &mut dyn FnMut(RunEvent)) -> Result<(), Stop
         })?;
     }
     Ok(())
+}
+
+/// The random order of the plan's scenarios in a round, last first.
+///
+/// Each scenario's place is drawn from seed, round and name alone: a part of a plan, or what is left of it, keeps the
+/// order of the whole.
+fn order(plan: &Plan, round: u32) -> Vec<usize> {
+    let drawn = |name: &str| {
+        // FNV-1a, because the order must be the same with every version of every library.
+        let hash =
+            round.to_le_bytes().iter().chain(name.as_bytes()).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+        fastrand::Rng::with_seed(plan.seed ^ hash).u64(..)
+    };
+    let names = plan.scenarios.iter().map(|(scenario, _)| &*scenario.name);
+    let mut order: Vec<(u64, &str, usize)> = names.enumerate().map(|(at, name)| (drawn(name), name, at)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, _, at)| at).collect()
 }
 
 /// One worker: scenarios from the queue until it is empty or one cannot go on.

@@ -59,6 +59,8 @@ pub enum RunEvent {
         /// Instructions of the process and its children, in user code only.
         instructions: u64,
     },
+    /// What follows comes from this saved run; only in merged runs.
+    SourceMerged(Source),
     /// A gate was judged.
     GateJudged(GateResult),
     /// Last event of a complete run; a run without it was interrupted.
@@ -93,12 +95,25 @@ pub struct RunHeader {
 }
 
 /// One of the parts that a run was cut into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shard {
     /// Its number, from 1.
     pub index: u32,
     /// Number of parts.
     pub total: u32,
+    /// Names of all scenarios of the whole run, in plan order: the parts must agree on it, and know what is missing.
+    pub whole: Vec<String>,
+}
+
+/// A saved run that was merged into a larger one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Machine fingerprint of that run: times of its scenarios belong to this machine.
+    pub machine: String,
+    /// Names of its scenarios, in plan order.
+    pub scenarios: Vec<String>,
+    /// Its number among the parts, from 1; absent for a run that was no part.
+    pub shard: Option<u32>,
 }
 
 /// Which of the two things compared a call belongs to.

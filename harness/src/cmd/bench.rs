@@ -8,6 +8,7 @@ use crate::baseline::{Baseline, StoredBaseline};
 use crate::bench::{Comparison, Instrument, N_COLD_ROUNDS, Pairs, bench as compare};
 use crate::cli::BenchArgs;
 use crate::cmd::gates::gates;
+use crate::cmd::part::take_part;
 use crate::cmd::plan::{given, header, plan, target};
 use crate::cmd::run::{How, check_instruments, replayed};
 use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
@@ -35,13 +36,14 @@ const DEFAULT_GATES: [&str; 2] =
 ///
 /// # Errors
 /// Mistakes in flags, scenarios, goldens or gates, and a baseline that does not work.
-pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failure> {
+pub fn bench(args: &BenchArgs, ci: Option<&str>, note: &dyn Fn(&str)) -> Result<(String, ExitCode), Failure> {
     let scenarios = select(&args.replay.scenarios)?;
     let counts = args.instruments.contains(&Instrument::Instr);
     check_instruments(counts)?;
+    let slice = args.shard.slice(|name| std::env::var(name).ok(), note)?;
     let Some(baseline) = &args.baseline else {
-        let how = How { repeat: args.pairs.first_goal(), jobs: 1, counts };
-        return replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci);
+        let how = How { repeat: args.pairs.first_goal(), jobs: 1, counts, slice, resume: None };
+        return replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci, note);
     };
     let gates = with_defaults(gates(&args.gate)?, args.gate.no_gates)?;
     let (baseline, baseline_name) = match Baseline::parse(baseline)? {
@@ -55,8 +57,12 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), F
         Baseline::Revision(revision) => of_revision(args, &revision)?,
     };
     let stored = Stored::load(&gates)?;
-    let (plan, name) = plan(&args.replay, target(&args.replay)?, scenarios, 0, 1, ci)?;
+    let (mut plan, name) = plan(&args.replay, target(&args.replay)?, scenarios, 0, 1, ci)?;
     check_report_places(&args.out)?;
+    let mut header = header_of(&plan, name, baseline_name, args.pairs);
+    if let Some(slice) = slice {
+        take_part(slice, &mut plan, &mut header, note);
+    }
     let comparison = Comparison {
         plan: &plan,
         baseline: &baseline,
@@ -66,7 +72,7 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>) -> Result<(String, ExitCode), F
         stored: &stored,
     };
     let mut recording = Recording::saved(saved_run(&args.out)?, Progress::of_unknown_length());
-    recording.take(RunEvent::RunStarted(header_of(&plan, name, baseline_name, args.pairs)));
+    recording.take(RunEvent::RunStarted(header));
     let mut outcome = compare(&comparison, &mut recording);
     for (target, arm) in [(&plan.target, Arm::Candidate), (&baseline, Arm::Baseline)] {
         if counts && outcome.is_ok() {

@@ -21,7 +21,6 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::hook::quoted;
 use crate::interrupt::Interrupt;
-use crate::run_event::Shard;
 
 /// Questions that are looked for in a repository's history.
 const REPO_QUERIES: u64 = 300;
@@ -32,9 +31,9 @@ const REPO_COMMITS: usize = 20_000;
 ///
 /// # Errors
 /// Mistakes in flags, files or the corpus, and the interrupt; what systems do wrong is in the report.
-pub fn eval(args: &EvalArgs) -> Result<(String, ExitCode), Failure> {
+pub fn eval(args: &EvalArgs, note: &dyn Fn(&str)) -> Result<(String, ExitCode), Failure> {
     let systems = systems(args)?;
-    let shard = args.shard.as_deref().map(shard).transpose()?;
+    let shard = args.shard.slice(|name| std::env::var(name).ok(), note)?;
     let folder = corpus(args)?;
     let plan = Plan {
         collection: Collection::read(&folder, shard)?,
@@ -161,15 +160,6 @@ fn corpus(args: &EvalArgs) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-fn shard(text: &str) -> Result<Shard, Failure> {
-    let parse = |text: &str| {
-        let (index, total) = text.split_once('/')?;
-        let shard = Shard { index: index.parse().ok()?, total: total.parse().ok()? };
-        (1..=shard.total).contains(&shard.index).then_some(shard)
-    };
-    parse(text).ok_or_else(|| Failure::usage("--shard", format!("`{text}` is no part"), "write K/N, such as 2/4"))
-}
-
 fn progress(n: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -185,7 +175,7 @@ fn progress(n: u64) -> ProgressBar {
 ///
 /// # Errors
 /// Folders that hold no scores, or parts that do not make a whole.
-pub fn merged(folders: &[PathBuf], out: &Path) -> Result<(String, ExitCode), Failure> {
+pub fn merged(folders: &[PathBuf], out: &Path, json: bool) -> Result<(String, ExitCode), Failure> {
     let parts = folders.iter().map(|folder| Scores::read(folder)).collect::<Result<Vec<_>, _>>()?;
     let remedy = "give all shards of one evaluation, each once";
     let scores = Scores::merge(parts).map_err(|why| Failure::usage("merge", why, remedy))?;
@@ -193,9 +183,11 @@ pub fn merged(folders: &[PathBuf], out: &Path) -> Result<(String, ExitCode), Fai
     let evaluation = Evaluation::of(&scores, None)
         .map_err(|names| Failure::Internal(format!("no baseline among {}", names.join(", "))))?;
     let path = out.join(EVALUATION_FILE);
-    fs::write(&path, EvaluationFile::of(&evaluation).to_text()).map_err(|error| {
+    let file = EvaluationFile::of(&evaluation).to_text();
+    fs::write(&path, &file).map_err(|error| {
         Failure::usage(&path, format!("cannot be written: {error}"), "name another folder with --out")
     })?;
     let code = if evaluation.failed.is_empty() { ExitCode::Pass } else { ExitCode::Behaviour };
-    Ok((table::render(&evaluation, false) + &table::closing(&evaluation), code))
+    let text = if json { file } else { table::render(&evaluation, false) + &table::closing(&evaluation) };
+    Ok((text, code))
 }

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod bench;
+pub mod compare;
 pub mod completions;
 pub mod corpus;
 pub mod doctor;
@@ -9,6 +10,8 @@ pub mod gate;
 mod gates;
 pub mod golden;
 pub mod man;
+pub mod merge;
+mod part;
 mod plan;
 pub mod report;
 pub mod review;

@@ -1,13 +1,15 @@
 //! `hookbench run`: load, plan, replay, gate, report.
 //!
 //! A run that the user stops keeps what it has: its events are saved and reported, no gate is judged, and the saved run
-//! lacks its last event, which is how a reader knows.
+//! lacks its last event, which is how a reader knows and `--resume` goes on. A part of a run (`--shard`) judges no gate.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::{GateArgs, OutArgs, PaceArgs, ReplayArgs, RunArgs};
 use crate::cmd::gates::gates;
+use crate::cmd::part::take_part;
 use crate::cmd::plan::{header, plan, target};
 use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
 use crate::exit_code::ExitCode;
@@ -17,33 +19,46 @@ use crate::instructions;
 use crate::pace::{self, Behind, OpenLoop};
 use crate::progress::Progress;
 use crate::recording::Recording;
-use crate::replay::{Plan, replay};
+use crate::replay::{Kept, Plan, replay_rest};
 use crate::report::{json, terminal};
+use crate::resume::{Partial, Resumed, resume};
 use crate::run_event::{Arm, RunEvent, RunHeader};
 use crate::scenario::Scenario;
 use crate::selection::{ROOT, select};
+use crate::shard::Slice;
+use crate::summary::Summary;
 
 /// Runs the scenarios; the report for stdout, and the exit code.
 ///
 /// # Errors
 /// Mistakes in flags, scenarios, goldens or gates, all found before anything runs where that is possible.
-pub fn run(args: &RunArgs, ci: Option<&str>) -> Result<(String, ExitCode), Failure> {
+pub fn run(args: &RunArgs, ci: Option<&str>, note: &dyn Fn(&str)) -> Result<(String, ExitCode), Failure> {
     let scenarios = select(&args.replay.scenarios)?;
     if args.list {
         return Ok((list(&scenarios), ExitCode::Pass));
     }
-    let how = How { repeat: args.repeat, jobs: args.jobs, counts: args.instructions };
-    replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci)
+    let how = How {
+        repeat: args.repeat,
+        jobs: args.jobs,
+        counts: args.instructions,
+        slice: args.shard.slice(|name| std::env::var(name).ok(), note)?,
+        resume: args.resume.as_deref(),
+    };
+    replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci, note)
 }
 
-/// How often, how many side by side, and whether instructions are counted.
-pub(super) struct How {
+/// How often, how many side by side, and how much of it.
+pub(super) struct How<'a> {
     /// Repetitions of every scenario.
     pub(super) repeat: u32,
     /// Scenarios side by side.
     pub(super) jobs: u16,
     /// Counts the instructions of every step.
     pub(super) counts: bool,
+    /// The part of the scenarios that is done.
+    pub(super) slice: Option<Slice>,
+    /// A saved run to go on with.
+    pub(super) resume: Option<&'a Path>,
 }
 
 /// One target over the scenarios, each call after the last or by a schedule.
@@ -55,22 +70,41 @@ pub(super) fn replayed(
     pace: &PaceArgs,
     gate: &GateArgs,
     out: &OutArgs,
-    how: How,
+    how: How<'_>,
     scenarios: Vec<Scenario>,
     ci: Option<&str>,
+    note: &dyn Fn(&str),
 ) -> Result<(String, ExitCode), Failure> {
     let gates = gates(gate)?;
     let stored = Stored::load(&gates)?;
-    let (plan, name) = plan(args, target(args)?, scenarios, how.repeat, how.jobs, ci)?;
+    let (mut plan, name) = plan(args, target(args)?, scenarios, how.repeat, how.jobs, ci)?;
     let open = open_loop(pace, &plan)?;
     check_instruments(how.counts)?;
     check_report_places(out)?;
     let mut behind = None;
-    let mut recording = Recording::saved(saved_run(out)?, Progress::of_known_length(plan.n_calls()));
-    let pace = open.map(|open| open.to_string());
-    recording.take(RunEvent::RunStarted(RunHeader { pace, ..header(&plan, name) }));
+    let mut header = RunHeader { pace: open.map(|open| open.to_string()), ..header(&plan, name) };
+    if let Some(slice) = how.slice {
+        take_part(slice, &mut plan, &mut header, note);
+    }
+    let progress = Progress::of_known_length(plan.n_calls());
+    let (mut recording, done) = match how.resume.map(|folder| resume(folder, &plan, &header)).transpose()? {
+        None => {
+            let mut recording = Recording::saved(saved_run(out)?, progress);
+            recording.take(RunEvent::RunStarted(header));
+            (recording, Kept::default())
+        }
+        Some(Resumed::Partial(partial)) => {
+            let Partial { writer, summary, kept } = *partial;
+            note(&format!("going on after {} whole rounds of scenarios", kept.done.len()));
+            (Recording::resumed(writer, summary, progress), kept)
+        }
+        Some(Resumed::Complete(summary)) => {
+            note("the run is complete already: nothing was replayed");
+            return reported(out, gate, &summary, None);
+        }
+    };
     let mut outcome = match open {
-        None => replay(&plan, &mut |event| recording.take(event)),
+        None => replay_rest(&plan, &done, &mut |event| recording.take(event)),
         Some(open) => pace::replay(&plan, open, &mut |event| recording.take(event)).map(|seen| behind = Some(seen)),
     };
     if how.counts && outcome.is_ok() {
@@ -78,13 +112,22 @@ pub(super) fn replayed(
             instructions::measure(&plan, &plan.target, Arm::Candidate, &mut |event| recording.take(event)).map(drop);
     }
     recording.close(outcome, &gates, &stored)?;
-    let summary = recording.finish()?;
-    write_reports(out, &summary)?;
-    let mut text = if out.json { json::render(&summary) } else { terminal::render(&summary) };
+    reported(out, gate, &recording.finish()?, behind)
+}
+
+/// Writes the reports that were asked for.
+fn reported(
+    out: &OutArgs,
+    gate: &GateArgs,
+    summary: &Summary,
+    behind: Option<Behind>,
+) -> Result<(String, ExitCode), Failure> {
+    write_reports(out, summary)?;
+    let mut text = if out.json { json::render(summary) } else { terminal::render(summary) };
     if let Some(behind) = behind.filter(|_| !out.json) {
         let _ = writeln!(text, "schedule: {}", kept(behind));
     }
-    Ok((text, ExitCode::of(&summary, gate.strict)))
+    Ok((text, ExitCode::of(summary, gate.strict)))
 }
 
 /// The schedule that was asked for, if the scenarios can keep it.

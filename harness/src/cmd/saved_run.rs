@@ -17,24 +17,25 @@ const LAST: &str = ".hookbench/last";
 /// # Errors
 /// A folder that is taken, or that cannot be written.
 pub(super) fn saved_run(args: &OutArgs) -> Result<RunWriter, Failure> {
-    let folder = match &args.out {
-        Some(folder) => folder.clone(),
-        None => {
-            let folder = PathBuf::from(LAST);
-            // Only a folder that holds a run is ours to remove.
-            if folder.join(EVENTS_FILE).is_file() {
-                fs::remove_dir_all(&folder).map_err(|error| {
-                    Failure::usage(
-                        &folder,
-                        format!("the last run cannot be replaced: {error}"),
-                        "name a folder with --out",
-                    )
-                })?;
-            }
-            folder
-        }
-    };
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(LAST));
+    if args.out.is_none() {
+        clear(&folder)?;
+    }
     Ok(RunWriter::create(&folder)?)
+}
+
+/// Removes a saved run from a default folder. Only a folder that holds a run is ours to remove.
+///
+/// # Errors
+/// A folder that cannot be removed.
+pub(super) fn clear(folder: &Path) -> Result<(), Failure> {
+    if folder.join(EVENTS_FILE).is_file() {
+        fs::remove_dir_all(folder).map_err(|error| {
+            let message = format!("the last run cannot be replaced: {error}");
+            Failure::usage(folder, message, "name a folder with --out")
+        })?;
+    }
+    Ok(())
 }
 
 /// Writes the report files that were asked for.

@@ -4,7 +4,7 @@ use crate::cli::Format;
 use crate::eval::file::EvaluationFile;
 use crate::eval::saved;
 use crate::failure::Failure;
-use crate::{doctor, record, scenario};
+use crate::{compare, doctor, record, scenario};
 
 /// The schema as text.
 ///
@@ -14,6 +14,7 @@ pub fn schema(format: Format) -> Result<String, Failure> {
     let schema = match format {
         Format::Scenario => scenario::schema(),
         Format::Events => record::events_schema().to_value(),
+        Format::Comparison => compare::comparison_schema().to_value(),
         Format::Summary => record::summary_schema().to_value(),
         Format::Scores => saved::scores_schema().to_value(),
         Format::Evaluation => EvaluationFile::schema().to_value(),

@@ -35,7 +35,7 @@ impl Cache {
     /// The key of a system's answers.
     pub fn key(&self, system: &System, collection: &Collection, k: u32) -> String {
         let mut hash = Xxh3::new();
-        let shard = collection.shard.map(|shard| (shard.index, shard.total));
+        let shard = collection.shard.map(|shard| (shard.index(), shard.total()));
         let parts = format!("{VERSION}\0{}\0{}\0{k}\0{shard:?}\0", system.command, collection.fingerprint);
         hash.update(parts.as_bytes());
         hash_program(&system.command, &mut hash);

@@ -12,7 +12,7 @@ use crate::corpus::reader::{Lines, judgements, required};
 use crate::corpus::row::{QueryRow, RecordRow};
 use crate::failure::Failure;
 use crate::quality::MIN_GRADE;
-use crate::run_event::Shard;
+use crate::shard::Slice;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Collection {
     /// compared.
     pub fingerprint: String,
     /// Which part of the questions this is.
-    pub shard: Option<Shard>,
+    pub shard: Option<Slice>,
 }
 
 impl Collection {
@@ -54,7 +54,7 @@ impl Collection {
     ///
     /// # Errors
     /// Files that are missing or damaged, a question that is there twice, or no question at all.
-    pub fn read(folder: &Path, shard: Option<Shard>) -> Result<Collection, Failure> {
+    pub fn read(folder: &Path, shard: Option<Slice>) -> Result<Collection, Failure> {
         let mut hash = Xxh3::new();
         let mut judged: HashMap<String, Vec<(String, u8)>> = HashMap::new();
         for judgement in judgements(folder)? {
@@ -71,7 +71,7 @@ impl Collection {
             let mut at = 0;
             queries.retain(|_| {
                 at += 1;
-                (at - 1) % shard.total == shard.index - 1
+                (at - 1) % shard.total() == shard.index() - 1
             });
         }
         let name = folder.canonicalize().ok();

@@ -8,7 +8,7 @@ use super::compare::{Comparison, compare};
 use super::row::Row;
 use super::saved::Scores;
 use super::score::Scored;
-use crate::run_event::Shard;
+use crate::shard::Slice;
 
 /// Name of the run without routing, against which others are held unless told otherwise.
 const NO_ROUTING: &str = "all-segments";
@@ -26,7 +26,7 @@ pub struct Evaluation {
     /// Ranked records a query.
     pub k: u32,
     /// Parts that are in it; empty for a whole one.
-    pub shards: Vec<Shard>,
+    pub shards: Vec<Slice>,
     /// Queries by kind.
     pub queries: BTreeMap<String, u64>,
     /// A row for each run.

@@ -107,7 +107,7 @@ impl EvaluationFile {
             corpus: evaluation.corpus.clone(),
             fingerprint: evaluation.fingerprint.clone(),
             k: evaluation.k,
-            shards: evaluation.shards.iter().map(|shard| format!("{}/{}", shard.index, shard.total)).collect(),
+            shards: evaluation.shards.iter().map(|shard| format!("{}/{}", shard.index(), shard.total())).collect(),
             queries: evaluation.queries.clone(),
             runs: evaluation.runs.iter().map(run).collect(),
             failed: evaluation

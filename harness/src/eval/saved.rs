@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::score::{InjectionScore, RankingScore, RoutingScore, Scored};
 use crate::corpus::reader::Lines;
 use crate::failure::Failure;
-use crate::run_event::Shard;
+use crate::shard::Slice;
 
 /// Name of the format, in the first line.
 pub const FORMAT: &str = "hookbench-scores";
@@ -36,7 +36,7 @@ pub struct Scores {
     /// Ranked records a query.
     pub k: u32,
     /// Parts that are in it; empty for a whole evaluation.
-    pub shards: Vec<Shard>,
+    pub shards: Vec<Slice>,
     /// Runs that have answers, in report order.
     pub runs: Vec<RunScores>,
     /// Systems without, with the reason.
@@ -218,7 +218,7 @@ impl Scores {
             corpus: self.corpus.clone(),
             fingerprint: self.fingerprint.clone(),
             k: self.k,
-            shards: self.shards.iter().map(|shard| WireShard { index: shard.index, total: shard.total }).collect(),
+            shards: self.shards.iter().map(|shard| WireShard { index: shard.index(), total: shard.total() }).collect(),
             runs: self
                 .runs
                 .iter()
@@ -280,7 +280,7 @@ impl Scores {
             corpus: header.corpus,
             fingerprint: header.fingerprint,
             k: header.k,
-            shards: header.shards.into_iter().map(|wire| Shard { index: wire.index, total: wire.total }).collect(),
+            shards: header.shards.into_iter().filter_map(|wire| Slice::new(wire.index, wire.total)).collect(),
             runs: runs.collect(),
             failed: header.failed.into_iter().map(|failed| (failed.system, failed.reason)).collect(),
         })
@@ -313,12 +313,13 @@ impl Scores {
                 }
             }
         }
-        let total = whole.shards.first().map_or(0, |shard| shard.total);
+        let total = whole.shards.first().map_or(0, |shard| shard.total());
         let mut shards = std::mem::take(&mut whole.shards);
         shards.sort_unstable();
-        let wanted = (1..=total).map(|index| Shard { index, total });
+        let wanted = (1..=total).filter_map(|index| Slice::new(index, total));
         if !wanted.eq(shards.iter().copied()) {
-            let found: Vec<String> = shards.iter().map(|shard| format!("{}/{}", shard.index, shard.total)).collect();
+            let found: Vec<String> =
+                shards.iter().map(|shard| format!("{}/{}", shard.index(), shard.total())).collect();
             return Err(format!("the parts do not make a whole: {}", found.join(", ")));
         }
         // A run that a failed shard lacks is no run; which systems those are tells the shorter list.
@@ -361,7 +362,7 @@ mod tests {
             corpus: "c".to_owned(),
             fingerprint: "f".to_owned(),
             k: 50,
-            shards: shards.iter().map(|(index, total)| Shard { index: *index, total: *total }).collect(),
+            shards: shards.iter().filter_map(|(index, total)| Slice::new(*index, *total)).collect(),
             runs: runs.into(),
             failed: vec![("three".to_owned(), "it ended with code 1".to_owned())],
         }

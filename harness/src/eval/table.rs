@@ -38,7 +38,8 @@ fn head(evaluation: &Evaluation) -> String {
     let kinds: Vec<String> = evaluation.queries.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let mut text = format!("corpus {} ({}): {}\n", evaluation.corpus, evaluation.fingerprint, kinds.join(", "));
     if !evaluation.shards.is_empty() {
-        let parts: Vec<String> = evaluation.shards.iter().map(|one| format!("{}/{}", one.index, one.total)).collect();
+        let parts: Vec<String> =
+            evaluation.shards.iter().map(|one| format!("{}/{}", one.index(), one.total())).collect();
         let _ = writeln!(text, "only a part of the questions: shard {}", parts.join(", "));
     }
     if evaluation.n_answerable() < ENOUGH_QUERIES {

@@ -8,7 +8,7 @@ use super::expr::{Base, GateExpr, Metric};
 use super::judge::{Case, Course};
 use super::paired::{Paired, Phase};
 use super::sentence::{bound, remedy, short, shown, too_few};
-use crate::latency::{Contention, contention};
+use crate::latency::Contention;
 use crate::run_event::{GateResult, OnInconclusive, Severity, Verdict};
 use crate::summary::{Clock, StepSummary, Summary};
 
@@ -217,7 +217,10 @@ fn qualify(result: &mut GateResult, expr: &GateExpr, clock: Clock, steps: &[&Ste
     }
     match expr.base {
         None if clock == Clock::Wall
-            && matches!(contention(&summary.floors().wall()), Contention::Contended { .. }) =>
+            && matches!(
+                summary.contention_on(&summary.machines_of(steps.iter().copied())),
+                Contention::Contended { .. }
+            ) =>
         {
             only_warn(result, "the machine is contended");
         }

@@ -11,6 +11,7 @@
 
 use hookbench_statistics::{Decision, confirmation_pairs, holm, next_look};
 
+use super::across::across;
 use super::answer::answer;
 use super::change::{Other, change};
 use super::evidence::{Evidence, own};
@@ -112,6 +113,9 @@ fn gather(expr: &GateExpr, steps: &[&StepSummary], summary: &Summary, stored: &S
             reason: format!("no step matches [{}]", expr.selector),
             remedy: format!("correct the selector; the events of this run are {}", summary.events().join(", ")),
         };
+    }
+    if let Some(evidence) = across(expr, steps, summary) {
+        return evidence;
     }
     match (&expr.base, Question::of(expr)) {
         (_, Some(question)) => Evidence::Paired(Paired::of(question, summary, steps)),

@@ -11,6 +11,7 @@
 //! - `change`, `stored`: exact figures against a baseline or a saved run
 //! - `judge`, `answer`, `sentence`: from evidence to answers
 
+mod across;
 mod answer;
 mod bound;
 mod change;

@@ -38,4 +38,8 @@ pub fn replay(folder: &Path) -> Result<Summary, RecordFault> {
 }
 
 #[cfg(test)]
+mod resume_tests;
+#[cfg(test)]
+mod sample_tests;
+#[cfg(test)]
 mod tests;

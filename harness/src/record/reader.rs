@@ -24,12 +24,12 @@ pub struct RunReader {
 }
 
 impl RunReader {
-    /// Opens the saved run in a folder and checks its format and version.
+    /// Opens the saved run in a folder, or a file of events itself, and checks its format and version.
     ///
     /// # Errors
     /// [`RecordFault::Io`], [`RecordFault::NotARun`] or [`RecordFault::Newer`].
     pub fn open(folder: &Path) -> Result<RunReader, RecordFault> {
-        let path = folder.join(EVENTS_FILE);
+        let path = if folder.is_file() { folder.to_owned() } else { folder.join(EVENTS_FILE) };
         let file = File::open(&path).map_err(|source| RecordFault::Io { path: path.clone(), source })?;
         let mut reader = RunReader { path, lines: BufReader::new(file), line: 0, minor: 0, torn: false, ended: false };
         let first = reader.next_line()?.unwrap_or_default();
@@ -71,13 +71,14 @@ impl RunReader {
         Ok(Some(line))
     }
 
-    fn next_event(&mut self) -> Result<Option<RunEvent>, RecordFault> {
+    /// The next event with its line, as it stands in the file but for the newline.
+    pub(super) fn next_with_line(&mut self) -> Result<Option<(Vec<u8>, RunEvent)>, RecordFault> {
         while let Some(line) = self.next_line()? {
             match self.decode(&line) {
                 Ok(Some(event)) => {
                     // A whole event without newline lost nothing but the newline.
                     self.torn = false;
-                    return Ok(Some(event));
+                    return Ok(Some((line, event)));
                 }
                 Ok(None) => {}
                 Err(_) if self.torn => return Ok(None),
@@ -105,7 +106,7 @@ impl Iterator for RunReader {
         if self.ended {
             return None;
         }
-        let next = self.next_event().transpose();
+        let next = self.next_with_line().map(|next| next.map(|(_, event)| event)).transpose();
         self.ended = !matches!(next, Some(Ok(_)));
         next
     }

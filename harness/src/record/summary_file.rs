@@ -2,7 +2,8 @@
 //!
 //! Times are whole microseconds, ratios and shares have at most six decimals, and a percentile that the samples
 //! cannot name is absent with the needed count beside it. Histograms are lists of bucket and count, so that
-//! files of several runs add without loss.
+//! files of several runs add without loss. Times of different machines never stand in one figure: a run that was merged
+//! from several has one entry for each event and machine, and a floor for each machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::comparison_file::ComparisonFile;
 use super::wire::{WireGate, WireVerdict};
 use crate::exit_code::ExitCode;
-use crate::latency::{CONFIDENCE, Contention, Distribution, Quantile, contention, needed};
+use crate::latency::{CONFIDENCE, Contention, Distribution, Quantile, needed};
 use crate::quality::{MIN_GRADE, Measure};
 use crate::run_event::Verdict;
 use crate::summary::{Budget, BudgetMeasure, Clock, ScenarioState, StepSummary, Summary, Timing, mean_over_steps};
@@ -19,7 +20,7 @@ use crate::summary::{Budget, BudgetMeasure, Clock, ScenarioState, StepSummary, S
 const FORMAT: &str = "hookbench-summary";
 /// Major version. History: 1, the first.
 const MAJOR: u32 = 1;
-/// Minor version. History: 1.0, the first; 1.1, comparisons.
+/// Minor version. History: 1.0, the first; 1.1, comparisons and several machines.
 const MINOR: u32 = 1;
 
 /// Measures of retrieval that every summary shows, when steps have labels.
@@ -50,7 +51,12 @@ pub struct SummaryFile {
     contention: ContentionFile,
     n_calls: u64,
     scenarios: Vec<ScenarioFile>,
+    /// Empty when the run was merged from several machines; each has its own then.
     floor: FloorFile,
+    /// Since 1.1; absent for a run of one machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    machines: Vec<MachineFile>,
+    /// One entry an event; one an event and machine when there are several.
     events: Vec<EventFile>,
     retrieval: Vec<RetrievalFile>,
     gates: Vec<WireGate>,
@@ -128,9 +134,23 @@ struct FloorFile {
     cpu: LatencyFile,
 }
 
+/// One machine of several.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct MachineFile {
+    /// Its fingerprint.
+    machine: String,
+    contention: ContentionFile,
+    floor: FloorFile,
+    /// What ran on it.
+    scenarios: Vec<String>,
+}
+
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct EventFile {
     name: String,
+    /// Since 1.1; absent when all ran on one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
     n_calls: u64,
     wall: LatencyFile,
     exit: LatencyFile,
@@ -201,6 +221,7 @@ impl SummaryFile {
     /// The file of a summary.
     pub fn of(summary: &Summary) -> SummaryFile {
         let exit_code = ExitCode::from(summary);
+        let machines = summary.machines();
         SummaryFile {
             format: FORMAT.to_owned(),
             major: MAJOR,
@@ -216,11 +237,7 @@ impl SummaryFile {
                 seed: header.seed,
                 machine: header.machine.clone(),
             }),
-            contention: match contention(&summary.floors().wall()) {
-                Contention::Quiet => ContentionFile::Quiet,
-                Contention::Contended { .. } => ContentionFile::Contended,
-                Contention::Unknown { .. } => ContentionFile::Unknown,
-            },
+            contention: summary.contention().into(),
             n_calls: summary.n_calls() as u64,
             scenarios: summary
                 .scenarios()
@@ -236,11 +253,17 @@ impl SummaryFile {
                     steps: scenario.steps.iter().map(|step| step_file(step, summary)).collect(),
                 })
                 .collect(),
-            floor: FloorFile {
-                wall: latency_file(&summary.floors().wall()),
-                cpu: latency_file(&summary.floors().cpu()),
-            },
-            events: summary.events().into_iter().map(|event| event_file(event, summary)).collect(),
+            floor: floor_file(summary, |_| machines.len() < 2),
+            machines: machines.iter().filter(|_| machines.len() > 1).map(|one| machine_file(one, summary)).collect(),
+            events: summary
+                .events()
+                .into_iter()
+                .flat_map(|event| {
+                    let own = summary.machines_of(summary.steps_of_event(event));
+                    own.into_iter().map(move |machine| (event, machine))
+                })
+                .map(|(event, machine)| event_file(event, machine, machines.len() > 1, summary))
+                .collect(),
             retrieval: MEASURES
                 .into_iter()
                 .filter_map(|measure| {
@@ -317,14 +340,46 @@ fn step_file(step: &StepSummary, summary: &Summary) -> StepFile {
     }
 }
 
-fn event_file(event: &str, summary: &Summary) -> EventFile {
-    let steps = || summary.steps_of_event(event);
+impl From<Contention> for ContentionFile {
+    fn from(contention: Contention) -> ContentionFile {
+        match contention {
+            Contention::Quiet => ContentionFile::Quiet,
+            Contention::Contended { .. } => ContentionFile::Contended,
+            Contention::Unknown { .. } => ContentionFile::Unknown,
+        }
+    }
+}
+
+fn floor_file(summary: &Summary, wanted: impl Fn(&str) -> bool) -> FloorFile {
+    let (wall, cpu) = summary.floors().of_scenarios(wanted);
+    FloorFile { wall: latency_file(&wall), cpu: latency_file(&cpu) }
+}
+
+fn machine_file(machine: &str, summary: &Summary) -> MachineFile {
+    let own = |scenario: &str| summary.machine_of(scenario) == machine;
+    MachineFile {
+        machine: machine.to_owned(),
+        contention: summary.contention_on(&[machine]).into(),
+        floor: floor_file(summary, own),
+        scenarios: summary
+            .scenarios()
+            .iter()
+            .filter(|scenario| own(scenario.name))
+            .map(|scenario| scenario.name.to_owned())
+            .collect(),
+    }
+}
+
+/// The figures of an event on one machine, which is named when it is one of several.
+fn event_file(event: &str, machine: &str, named: bool, summary: &Summary) -> EventFile {
+    let steps = || summary.steps_of_event(event).filter(|step| summary.machine_of(&step.scenario) == machine);
     let timing = Timing::of(steps(), summary.floors());
     let budget = |measure| Budget::of(steps(), measure);
     let (utf16, bytes) = (budget(BudgetMeasure::Utf16), budget(BudgetMeasure::Bytes));
     let calls = || steps().flat_map(StepSummary::calls);
     EventFile {
         name: event.to_owned(),
+        machine: named.then(|| machine.to_owned()),
         n_calls: calls().count() as u64,
         wall: latency_file(&timing.wall),
         exit: latency_file(&timing.exit),

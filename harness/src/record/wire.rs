@@ -15,8 +15,8 @@ pub const FORMAT: &str = "hookbench-run";
 /// Major version. History: 1, the first.
 pub const MAJOR: u32 = 1;
 /// Minor version: grows when keys, events or finding kinds are added. History: 1.0, the first; 1.1, arms, confirmation,
-/// instructions, schedules, shards and several hooks on one event; 1.2, the ending and the finding of a lost launcher,
-/// and the finding `golden-unreferenced`.
+/// instructions, schedules, shards, merged runs and several hooks on one event; 1.2, the ending and the finding of a lost
+/// launcher, and the finding `golden-unreferenced`.
 pub const MINOR: u32 = 2;
 
 /// First line of the file.
@@ -47,13 +47,14 @@ pub(super) enum WireEvent {
     ScenarioFinished(WireRound),
     ConfirmStarted(WireConfirm),
     InstructionsCounted(WireInstructions),
+    SourceMerged(WireSource),
     GateJudged(WireGate),
     RunFinished(WireEnd),
 }
 
 impl WireEvent {
     /// Names of the events that this version knows.
-    pub(super) const NAMES: [&str; 9] = [
+    pub(super) const NAMES: [&str; 10] = [
         "run-started",
         "scenario-started",
         "floor-measured",
@@ -61,6 +62,7 @@ impl WireEvent {
         "scenario-finished",
         "confirm-started",
         "instructions-counted",
+        "source-merged",
         "gate-judged",
         "run-finished",
     ];
@@ -89,11 +91,23 @@ pub(super) struct WireRun {
     shard: Option<WireShard>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct WireShard {
     /// From 1.
     index: u32,
     total: u32,
+    /// All scenarios of the whole run, in plan order.
+    whole: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct WireSource {
+    /// Fingerprint of the machine that the scenarios ran on.
+    machine: String,
+    scenarios: Vec<String>,
+    /// From 1; absent for a run that was no shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shard: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! Writes a saved run, one line per event, each handed to the operating system as it is made.
 //!
-//! A run that dies leaves every event up to its death. Nothing is ever overwritten. The summary is written
-//! whole or not at all.
+//! A run that dies leaves every event up to its death. No run is ever overwritten; one that is gone on with loses only
+//! what its caller does not keep, and loses it whole or not at all. The summary is written whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::fault::RecordFault;
+use super::reader::RunReader;
 use super::summary_file::SummaryFile;
 use super::wire::{FORMAT, MAJOR, MINOR, WireEvent, WireHeader};
 use super::{EVENTS_FILE, SUMMARY_FILE};
@@ -43,6 +44,45 @@ impl RunWriter {
         };
         let mut writer = RunWriter { folder: folder.to_owned(), events };
         writer.write_line(&WireHeader { format: FORMAT.to_owned(), major: MAJOR, minor: MINOR })?;
+        Ok(writer)
+    }
+
+    /// Goes on with the saved run in a folder. Events that `keep` refuses and a torn last line are cut off; it sees
+    /// every event in the order of the file. The lines that stay are not changed.
+    ///
+    /// # Errors
+    /// What [`RunReader`] finds wrong, or [`RecordFault::Io`]; the saved run is then as it was.
+    pub fn resume(folder: &Path, keep: impl FnMut(&RunEvent) -> bool) -> Result<RunWriter, RecordFault> {
+        let partial = folder.join(format!("{EVENTS_FILE}.partial"));
+        let resumed = RunWriter::copy_kept(folder, &partial, keep).and_then(|writer| {
+            let path = folder.join(EVENTS_FILE);
+            fs::rename(&partial, &path).map_err(io_fault(&path))?;
+            Ok(writer)
+        });
+        if resumed.is_err() {
+            // Whatever it was, the run is as it was; what could not be copied is of no use.
+            let _ = fs::remove_file(&partial);
+        }
+        resumed
+    }
+
+    fn copy_kept(
+        folder: &Path,
+        partial: &Path,
+        mut keep: impl FnMut(&RunEvent) -> bool,
+    ) -> Result<RunWriter, RecordFault> {
+        let mut reader = RunReader::open(folder)?;
+        let events = File::create(partial).map_err(io_fault(partial))?;
+        let mut writer = RunWriter { folder: folder.to_owned(), events };
+        // Events to come may be of a newer minor version than those that stay.
+        writer.write_line(&WireHeader { format: FORMAT.to_owned(), major: MAJOR, minor: MINOR })?;
+        while let Some((mut line, event)) = reader.next_with_line()? {
+            if keep(&event) {
+                line.push(b'\n');
+                writer.events.write_all(&line).map_err(io_fault(partial))?;
+            }
+        }
+        writer.events.sync_data().map_err(io_fault(partial))?;
         Ok(writer)
     }
 

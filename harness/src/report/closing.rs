@@ -2,7 +2,7 @@
 
 use super::figure;
 use crate::exit_code::ExitCode;
-use crate::latency::{Contention, contention};
+use crate::latency::Contention;
 use crate::run_event::{FindingKind, OnInconclusive, RunHeader, Severity, Verdict};
 use crate::summary::{ScenarioState, Summary};
 
@@ -17,7 +17,8 @@ pub(super) fn verdict_line(summary: &Summary) -> String {
 fn counts(summary: &Summary) -> String {
     let scenarios = summary.scenarios();
     if scenarios.is_empty() {
-        return "no scenario matched".to_owned();
+        let is_spare = ExitCode::of(summary, false) == ExitCode::Pass;
+        return if is_spare { "this part has no scenario" } else { "no scenario matched" }.to_owned();
     }
     let n_failed = summary.steps().iter().filter(|step| !step.passed()).count();
     let mut parts = vec![
@@ -70,8 +71,19 @@ pub(super) fn next_steps(summary: &Summary) -> Vec<String> {
         summary.steps().iter().any(|step| wanted.iter().any(|kind| step.findings().contains_key(kind)))
     };
     let first_failed = summary.steps().iter().find(|step| !step.passed());
-    say(!summary.complete(), "the run was stopped early: run it again for a verdict");
-    say(summary.scenarios().is_empty(), "name a scenario that exists, or run without a filter");
+    let resumable = summary.header().is_some_and(|header| header.baseline_command.is_none());
+    say(
+        !summary.complete(),
+        if resumable {
+            "the run was stopped early: go on with it by the same command and --resume, or run it again, for a verdict"
+        } else {
+            "the run was stopped early: run it again for a verdict"
+        },
+    );
+    say(
+        ExitCode::of(summary, false) == ExitCode::NothingMatched,
+        "name a scenario that exists, or run without a filter",
+    );
     say(has(&[FindingKind::NotStarted]), "the hook did not start: check the command given by --hook");
     if let Some(step) = first_failed {
         say(true, &format!("look at the first finding: `hookbench run {} --hook ...`", step.scenario));
@@ -88,7 +100,7 @@ pub(super) fn next_steps(summary: &Summary) -> Vec<String> {
         say((failed || unclear) && !gate.remedy.is_empty(), &format!("gate {}: {}", gate.name, gate.remedy));
     }
     say(
-        matches!(contention(&summary.floors().wall()), Contention::Contended { .. }),
+        matches!(summary.contention(), Contention::Contended { .. }),
         "the machine was contended: trust CPU and ratios, not absolute wall times",
     );
     if next.is_empty() {
@@ -99,7 +111,7 @@ pub(super) fn next_steps(summary: &Summary) -> Vec<String> {
 
 /// One line about the machine's calm.
 pub(super) fn contention_line(summary: &Summary) -> String {
-    match contention(&summary.floors().wall()) {
+    match summary.contention() {
         Contention::Quiet => "machine: quiet (the no-op child was steady)".to_owned(),
         Contention::Contended { p50_over_min, p95_over_p50 } => {
             let tail = p95_over_p50.map(|ratio| format!(", p95 {ratio:.1}x p50")).unwrap_or_default();

@@ -8,6 +8,7 @@ pub mod action_benchmark;
 pub mod annotations;
 pub mod bmf;
 mod closing;
+pub mod comparison;
 pub mod doctor;
 mod figure;
 pub mod html;

@@ -62,9 +62,8 @@ pub(super) fn findings(summary: &Summary) -> Vec<FindingRow<'_>> {
     summary.steps().iter().flat_map(of_step).map(row).collect()
 }
 
-/// Three rows an event: wall, exit, CPU; the floor in brackets beside each figure.
+/// Three rows an event: wall, exit, CPU; the floor in brackets beside each figure. Every machine has rows of its own.
 pub(super) fn latency(summary: &Summary) -> Table {
-    let (floor_wall, floor_cpu) = (summary.floors().wall(), summary.floors().cpu());
     let row = |event: &str, clock: &str, times: &Distribution, floor: Option<&Distribution>, ratio: String| {
         let cell = |quantile| figure::beside_floor(times, floor, quantile);
         vec![
@@ -80,11 +79,23 @@ pub(super) fn latency(summary: &Summary) -> Table {
         ]
     };
     let mut rows = Vec::new();
-    for event in summary.events() {
-        let timing = Timing::of(summary.steps_of_event(event), summary.floors());
+    let machines = summary.machines();
+    let parts = summary.events().into_iter().flat_map(|event| {
+        let own = summary.machines_of(summary.steps_of_event(event));
+        own.into_iter().map(move |machine| (event, machine))
+    });
+    for (event, machine) in parts {
+        let here = |scenario: &str| summary.machine_of(scenario) == machine;
+        let (floor_wall, floor_cpu) = summary.floors().of_scenarios(here);
+        let steps = summary.steps_of_event(event).filter(|step| here(&step.scenario));
+        let timing = Timing::of(steps, summary.floors());
         let ratio = |clock| figure::ratio(timing.median_ratio(clock));
         let cpu = if timing.n_cpu_partial > 0 { "cpu (partial)" } else { "cpu" };
-        rows.push(row(event, "wall", &timing.wall, Some(&floor_wall), ratio(Clock::Wall)));
+        let name = match machines.iter().position(|known| *known == machine) {
+            Some(at) if machines.len() > 1 => format!("{event} @{}", at + 1),
+            _ => event.to_owned(),
+        };
+        rows.push(row(&name, "wall", &timing.wall, Some(&floor_wall), ratio(Clock::Wall)));
         rows.push(row("", "exit", &timing.exit, None, "-".to_owned()));
         rows.push(row("", cpu, &timing.cpu, Some(&floor_cpu), ratio(Clock::Cpu)));
     }

@@ -58,7 +58,7 @@ pub fn gate_table(summary: &Summary) -> String {
 }
 
 /// Adds one line. A hook's text may hold anything; control characters would let it drive the terminal.
-fn line(out: &mut String, text: &str) {
+pub(super) fn line(out: &mut String, text: &str) {
     out.extend(text.trim_end().chars().map(|sign| if sign.is_control() { '\u{fffd}' } else { sign }));
     out.push('\n');
 }
@@ -75,7 +75,14 @@ fn head(out: &mut String, summary: &Summary) {
         if let Some(pace) = &header.pace {
             line(out, &format!("pace:    {pace}"));
         }
-        line(out, &format!("machine: {}", header.machine));
+        match summary.machines().as_slice() {
+            [] | [_] => line(out, &format!("machine: {}", header.machine)),
+            several => {
+                for (at, machine) in several.iter().enumerate() {
+                    line(out, &format!("machine @{}: {machine}", at + 1));
+                }
+            }
+        }
     }
     line(out, &closing::contention_line(summary));
 }

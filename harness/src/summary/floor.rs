@@ -50,6 +50,15 @@ impl Floors {
         Distribution::of(self.all().map(|(wall, _)| *wall))
     }
 
+    /// Wall and CPU times of the no-ops of some scenarios.
+    pub fn of_scenarios(&self, wanted: impl Fn(&str) -> bool) -> (Distribution, Distribution) {
+        let some = || {
+            let rounds = self.samples.iter().filter(|(scenario, _)| wanted(scenario)).map(|(_, rounds)| rounds);
+            rounds.flat_map(BTreeMap::values).flatten()
+        };
+        (Distribution::of(some().map(|(wall, _)| *wall)), Distribution::of(some().map(|(_, cpu)| *cpu)))
+    }
+
     /// CPU times of all no-ops.
     pub fn cpu(&self) -> Distribution {
         Distribution::of(self.all().map(|(_, cpu)| *cpu))

@@ -7,6 +7,7 @@
 
 mod budget;
 mod floor;
+mod machine;
 mod paired;
 mod retrieval;
 mod step;
@@ -35,6 +36,8 @@ pub struct Summary {
     baseline: Vec<StepSummary>,
     confirm_starts: Vec<u32>,
     floors: Floors,
+    /// Scenario → machine, of merged runs; empty when all ran on the header's.
+    machines: HashMap<String, String>,
     gates: Vec<GateResult>,
 }
 
@@ -104,6 +107,10 @@ impl Summary {
                 if let Some(counted) = counted {
                     counted.count_instructions(*instructions);
                 }
+            }
+            RunEvent::SourceMerged(source) => {
+                let machine = |scenario: &String| (scenario.clone(), source.machine.clone());
+                self.machines.extend(source.scenarios.iter().map(machine));
             }
             RunEvent::GateJudged(gate) => self.gates.push(gate.clone()),
             RunEvent::RunFinished => self.complete = true,

@@ -47,7 +47,7 @@ fn stopped_by(signal: &str, jobs: &str) {
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     let live = String::from_utf8(output.stdout).unwrap();
     assert!(live.contains("interrupted"), "{live}");
-    assert!(live.contains("next: the run was stopped early: run it again for a verdict"), "{live}");
+    assert!(live.contains("next: the run was stopped early: go on with it by the same command and --resume"), "{live}");
 
     for pid in bench.read("pids").split_whitespace() {
         assert!(!is_running(pid), "{pid} outlived the run");

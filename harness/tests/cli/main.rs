@@ -7,6 +7,7 @@
 mod action;
 mod bad_input;
 mod bench;
+mod compare;
 mod comparison;
 mod completions;
 mod doctor;
@@ -21,7 +22,9 @@ mod interrupt;
 mod pace;
 mod plan;
 mod reports;
+mod resume;
 mod review;
 mod revisions;
 mod runner;
+mod shards;
 mod targets;

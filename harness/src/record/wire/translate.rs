@@ -7,12 +7,12 @@ use std::time::Duration;
 use super::{
     WireArm, WireBytes, WireConfirm, WireEnd, WireEnding, WireEvent, WireFinding, WireFloor, WireGate,
     WireInstructions, WireInterval, WireLabel, WireObservation, WireOnInconclusive, WireOrphan, WirePart,
-    WireRetrieved, WireRound, WireRun, WireSeverity, WireShard, WireStep, WireVerdict,
+    WireRetrieved, WireRound, WireRun, WireSeverity, WireShard, WireSource, WireStep, WireVerdict,
 };
 use crate::observation::{Ending, MemorySource, Observation, Orphan, SpawnFault};
 use crate::run_event::{
     Arm, Finding, FindingKind, GateResult, OnInconclusive, Part, Retrieved, RunEvent, RunHeader, Severity, Shard,
-    StepResult, Verdict,
+    Source, StepResult, Verdict,
 };
 
 impl WireBytes {
@@ -312,7 +312,11 @@ impl WireEvent {
                 baseline_command: header.baseline_command.clone(),
                 n_cold_rounds: header.n_cold_rounds,
                 pace: header.pace.clone(),
-                shard: header.shard.map(|shard| WireShard { index: shard.index, total: shard.total }),
+                shard: header.shard.as_ref().map(|shard| WireShard {
+                    index: shard.index,
+                    total: shard.total,
+                    whole: shard.whole.clone(),
+                }),
             }),
             RunEvent::ScenarioStarted { scenario, round: n } => WireEvent::ScenarioStarted(round(scenario, *n)),
             RunEvent::ScenarioFinished { scenario, round: n } => WireEvent::ScenarioFinished(round(scenario, *n)),
@@ -334,6 +338,11 @@ impl WireEvent {
                     instructions: *instructions,
                 })
             }
+            RunEvent::SourceMerged(source) => WireEvent::SourceMerged(WireSource {
+                machine: source.machine.clone(),
+                scenarios: source.scenarios.clone(),
+                shard: source.shard,
+            }),
             RunEvent::GateJudged(gate) => WireEvent::GateJudged(WireGate::of(gate)),
             RunEvent::RunFinished => WireEvent::RunFinished(WireEnd {}),
         }
@@ -353,7 +362,7 @@ impl WireEvent {
                 baseline_command: wire.baseline_command,
                 n_cold_rounds: wire.n_cold_rounds,
                 pace: wire.pace,
-                shard: wire.shard.map(|shard| Shard { index: shard.index, total: shard.total }),
+                shard: wire.shard.map(|shard| Shard { index: shard.index, total: shard.total, whole: shard.whole }),
             }),
             WireEvent::ScenarioStarted(wire) => {
                 RunEvent::ScenarioStarted { scenario: wire.scenario, round: wire.round }
@@ -375,6 +384,9 @@ impl WireEvent {
                 arm: wire.arm.into(),
                 instructions: wire.instructions,
             },
+            WireEvent::SourceMerged(wire) => {
+                RunEvent::SourceMerged(Source { machine: wire.machine, scenarios: wire.scenarios, shard: wire.shard })
+            }
             WireEvent::GateJudged(wire) => RunEvent::GateJudged(wire.into_domain()),
             WireEvent::RunFinished(WireEnd {}) => RunEvent::RunFinished,
         })

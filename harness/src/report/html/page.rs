@@ -163,7 +163,7 @@ fn facts(header: &RunHeader) -> Vec<(&'static str, String)> {
     }
     facts.push(("Rounds", rounds));
     facts.extend(header.pace.clone().map(|pace| ("Pace", pace)));
-    facts.extend(header.shard.map(|shard| ("Shard", format!("{} of {}", shard.index, shard.total))));
+    facts.extend(header.shard.as_ref().map(|shard| ("Shard", format!("{} of {}", shard.index, shard.total))));
     facts.push(("Machine", header.machine.clone()));
     facts.push(("hookbench", header.hookbench_version.clone()));
     facts
@@ -215,7 +215,7 @@ fn commands(header: &RunHeader) -> Vec<String> {
     if let Some(pace) = &header.pace {
         words.extend(["--pace".to_owned(), quoted(pace)]);
     }
-    if let Some(shard) = header.shard {
+    if let Some(shard) = &header.shard {
         words.extend(["--shard".to_owned(), format!("{}/{}", shard.index, shard.total)]);
     }
     vec![words.join(" "), "hookbench report --to html --output report.html".to_owned()]
