@@ -211,7 +211,10 @@ fn measuring_goes_on_until_the_interval_is_narrow_whatever_it_says() {
         result.observation.ending = Ending::NotStarted(SpawnFault::NotFound);
     });
     assert_eq!(wanted(SLOWER, &broken, 0), None);
-    assert_eq!(verdict(SLOWER, &broken), Verdict::Inconclusive);
+    let result = answer(SLOWER, &broken);
+    assert_eq!(result.verdict, Verdict::Inconclusive);
+    assert!(result.reason.starts_with("only 0 of 20 rounds gave a pair"), "{}", result.reason);
+    assert!(result.remedy.starts_with("look at the findings"), "{}", result.remedy);
 }
 
 #[test]
