@@ -5,7 +5,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -373,11 +372,11 @@ async fn appears(path: &Path) {
 }
 
 #[test]
-fn dead_launcher_is_an_error_once_and_replaced() {
+fn launcher_that_its_hook_ends_is_an_ending_and_replaced() {
     block_on(async {
         let mut launcher = launcher();
-        let killed = launcher.call(&shell("kill -KILL $PPID; sleep 0.2")).await;
-        assert_eq!(killed.unwrap_err().kind(), io::ErrorKind::Other);
+        let killed = launcher.call(&shell("echo said; kill -KILL $PPID; sleep 0.2")).await.unwrap();
+        assert_eq!((killed.ending, text(&killed.stdout)), (Ending::LauncherLost, "said\n"));
         assert_eq!(launcher.call(&shell("exit 3")).await.unwrap().ending, Ending::Exited(3));
     });
 }

@@ -7,6 +7,7 @@ use super::evidence::Evidence;
 use super::expr::{Base, GateExpr, Metric};
 use super::judge::{Case, Course};
 use super::paired::{Paired, Phase};
+use super::question::Question;
 use super::sentence::{bound, remedy, short, shown, too_few};
 use crate::latency::{Contention, contention};
 use crate::run_event::{GateResult, OnInconclusive, Severity, Verdict};
@@ -126,19 +127,7 @@ fn compared(result: &mut GateResult, expr: &GateExpr, paired: &Paired, course: &
         let first = paired.phases.first();
         result.n = first.map_or(0, |phase| phase.n_pairs as u64);
         result.verdict = Verdict::Inconclusive;
-        (result.reason, result.remedy) = match first {
-            Some(phase) if phase.n_pairs >= question.min_pairs => (
-                format!(
-                    "n too small: {} samples of {} needed for {}",
-                    phase.n_samples, phase.need_samples, expr.metric
-                ),
-                "measure more rounds with --pairs".to_owned(),
-            ),
-            _ => (
-                format!("n too small: {} pairs of {} needed", result.n, question.min_pairs),
-                "measure more rounds with --pairs or a larger --max-time".to_owned(),
-            ),
-        };
+        (result.reason, result.remedy) = undecided(expr, question, first);
         return;
     };
     // The last phase that was looked at decided, and its figures stand for the answer.
@@ -181,6 +170,28 @@ fn compared(result: &mut GateResult, expr: &GateExpr, paired: &Paired, course: &
     };
     if question.only_warns && matches!(result.verdict, Verdict::Fail | Verdict::Inconclusive) {
         only_warn(result, "wall time needs 400 pairs (max_n=400) before so small a change may fail a run");
+    }
+}
+
+/// Reason and remedy for a first measurement that decides nothing.
+fn undecided(expr: &GateExpr, question: &Question, first: Option<&Phase>) -> (String, String) {
+    let (n_rounds, n_pairs) = first.map_or((0, 0), |phase| (phase.n_rounds, phase.n_pairs));
+    match first {
+        Some(phase) if n_pairs >= question.min_pairs => (
+            format!("n too small: {} samples of {} needed for {}", phase.n_samples, phase.need_samples, expr.metric),
+            "measure more rounds with --pairs".to_owned(),
+        ),
+        Some(_) if n_rounds >= question.min_pairs => (
+            format!(
+                "only {n_pairs} of {n_rounds} rounds gave a pair: in the others a selected call did not start, or one \
+                 hook made it alone"
+            ),
+            "look at the findings of the selected steps, or narrow the selector".to_owned(),
+        ),
+        _ => (
+            format!("n too small: {n_pairs} pairs of {} needed", question.min_pairs),
+            "measure more rounds with --pairs or a larger --max-time".to_owned(),
+        ),
     }
 }
 

@@ -12,7 +12,11 @@ use super::expr::{GateExpr, Metric, Stat};
 use super::question::log_bound;
 use super::sentence::{place, short};
 use crate::latency::Quantile;
+use crate::quality::MIN_GRADE;
 use crate::summary::{Floors, StepSummary};
+
+/// Most steps that a reason names.
+const SHOWN_FLIPS: usize = 5;
 
 /// The other side of a comparison.
 pub(super) struct Other<'a> {
@@ -63,7 +67,26 @@ fn figures(expr: &GateExpr, matched: &[(&StepSummary, &StepSummary)], floors: &F
                 let n = [&new, &old].into_iter().map(n_of).min().unwrap_or(0);
                 return Evidence::TooFew { n, need: need_of(expr) };
             };
-            exact(expr, ratio(new, old), n.min(n_old), format!("from {} to {}", plain(expr, old), plain(expr, new)))
+            let moved = format!("from {} to {}{}", plain(expr, old), plain(expr, new), flips(expr, matched));
+            exact(expr, ratio(new, old), n.min(n_old), moved)
+        }
+    }
+}
+
+/// Which steps retrieve worse than before: a mean hides that some gained what others lost.
+fn flips(expr: &GateExpr, matched: &[(&StepSummary, &StepSummary)]) -> String {
+    let Metric::Retrieval(measure) = expr.metric else { return String::new() };
+    let lost = matched.iter().filter(|(new, old)| {
+        let scores = new.score(measure, MIN_GRADE).zip(old.score(measure, MIN_GRADE));
+        scores.is_some_and(|(new, old)| new < old)
+    });
+    let lost: Vec<String> = lost.map(|(new, _)| place(new)).collect();
+    match lost.len() {
+        0 => String::new(),
+        n if n <= SHOWN_FLIPS => format!("; worse at {}", lost.join(", ")),
+        n => {
+            let shown: Vec<String> = lost.into_iter().take(SHOWN_FLIPS).collect();
+            format!("; worse at {} and {} more", shown.join(", "), n - SHOWN_FLIPS)
         }
     }
 }

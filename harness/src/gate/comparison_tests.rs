@@ -211,7 +211,10 @@ fn measuring_goes_on_until_the_interval_is_narrow_whatever_it_says() {
         result.observation.ending = Ending::NotStarted(SpawnFault::NotFound);
     });
     assert_eq!(wanted(SLOWER, &broken, 0), None);
-    assert_eq!(verdict(SLOWER, &broken), Verdict::Inconclusive);
+    let result = answer(SLOWER, &broken);
+    assert_eq!(result.verdict, Verdict::Inconclusive);
+    assert!(result.reason.starts_with("only 0 of 20 rounds gave a pair"), "{}", result.reason);
+    assert!(result.remedy.starts_with("look at the findings"), "{}", result.remedy);
 }
 
 #[test]
@@ -325,7 +328,8 @@ fn exact_figures_are_compared_as_they_are() {
     assert_eq!(verdict("budget.utf16.sum <= 1.1x vs baseline", &bench), Verdict::Pass);
     assert_eq!(verdict("budget.tokens_est.max == +10% vs baseline", &bench), Verdict::Pass);
     assert_eq!(verdict("budget.bytes.max < -1% vs baseline", &bench), Verdict::Fail);
-    assert_eq!(verdict("budget.bytes.p95 < +20% vs baseline", &bench), Verdict::Inconclusive);
+    let few = answer("budget.bytes.p95 < +20% vs baseline", &bench);
+    assert_eq!((few.verdict, &*few.remedy), (Verdict::Inconclusive, "run with --pairs 59"));
     let result = answer("budget.bytes.max < +10% vs baseline", &bench);
     assert_eq!((result.estimate, &*result.unit, result.n), (Some(10.0), "%", 1));
     assert_eq!(result.reason, "budget.bytes.max changed by +10% (from 200 to 220), which breaks < +10% vs baseline");
@@ -359,7 +363,9 @@ fn memory_and_retrieval_are_compared_by_their_figures() {
     };
     let worse = bench.changed(Arm::Baseline, ranked(&["a"])).changed(Arm::Candidate, ranked(&["b", "a"]));
     assert_eq!(verdict("retrieval.rr@5 >= -10% vs baseline", &worse), Verdict::Fail);
-    assert_eq!(answer("retrieval.rr@5 >= -10% vs baseline", &worse).estimate, Some(-50.0));
+    let result = answer("retrieval.rr@5 >= -10% vs baseline", &worse);
+    assert_eq!(result.estimate, Some(-50.0));
+    assert!(result.reason.contains("(from 1 to 0.5; worse at s/x)"), "{}", result.reason);
     assert_eq!(verdict("retrieval.recall@5 >= -10% vs baseline", &worse), Verdict::Pass);
 }
 

@@ -5,7 +5,7 @@
 //! a guess: too few samples give inconclusive, and a metric that the run cannot know is skipped with the reason.
 //! Measuring is not here.
 //!
-//! - `parse`, `expr`, `bound`, `selector`: one gate; `file`, `load`: many
+//! - `parse`, `fit`, `expr`, `bound`, `selector`: one gate; `file`, `load`: many
 //! - `evidence`, `samples`: what a run knows of one hook
 //! - `question`, `paired`, `resample`: what its rounds say about two
 //! - `change`, `stored`: exact figures against a baseline or a saved run
@@ -17,6 +17,7 @@ mod change;
 mod evidence;
 mod expr;
 mod file;
+mod fit;
 mod judge;
 mod load;
 mod paired;

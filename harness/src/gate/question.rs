@@ -92,3 +92,71 @@ impl Question {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
+
+    use super::*;
+
+    fn question(text: &str) -> Question {
+        Question::of(&text.parse().unwrap()).unwrap()
+    }
+
+    fn close(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-9
+    }
+
+    #[test]
+    fn a_bound_above_nothing_forbids_and_one_below_demands() {
+        // Direction, demands, and the size that the rule convicts at: 1 / 0.9 is 1.111.
+        let table = [
+            ("< +10%", 1.0, false, 0.1),
+            ("<= 1.1x", 1.0, false, 0.1),
+            ("< -10%", -1.0, true, 1.0 / 0.9 - 1.0),
+            ("<= 0.9x", -1.0, true, 1.0 / 0.9 - 1.0),
+            ("> -10%", -1.0, false, 1.0 / 0.9 - 1.0),
+            (">= +10%", 1.0, true, 0.1),
+        ];
+        for (bound, direction, demands, forbidden) in table {
+            let question = question(&format!("latency.cpu.p50 {bound} vs baseline"));
+            assert_eq!((question.direction, question.demands), (direction, demands), "{bound}");
+            assert!(close(question.rule.forbidden, forbidden), "{bound}: {question:?}");
+            assert!(close(question.rule.margin, forbidden / 2.0), "{bound}: {question:?}");
+        }
+    }
+
+    #[test]
+    fn options_replace_the_defaults() {
+        let plain = question("latency.cpu.p50 < +10% vs baseline");
+        assert_eq!((plain.n_confirmations, plain.min_pairs, plain.max_pairs), (1, 20, 200));
+        assert_eq!((plain.rule.confidence, plain.is_about_the_median()), (0.95, true));
+        let told = question(
+            "latency.wall.p90 < +10% vs baseline with confidence=0.9, min_n=30, max_n=60, confirm=3, margin=4%",
+        );
+        assert_eq!((told.n_confirmations, told.min_pairs, told.max_pairs), (3, 30, 60));
+        assert_eq!((told.rule.confidence, told.is_about_the_median()), (0.9, false));
+        assert!(close(told.rule.margin, 0.04));
+        // Fewer pairs than the first look decide nothing, so fewer are not measured either.
+        let few = question("latency.cpu.p50 < +10% vs baseline with min_n=5, max_n=10");
+        assert_eq!((few.min_pairs, few.max_pairs), (20, 20));
+    }
+
+    #[test]
+    fn only_times_against_the_baseline_are_questions_of_chance() {
+        for text in ["latency.cpu.p50 <= 5ms", "latency.cpu.p50 <= 4x vs noop", "memory.peak < +5% vs baseline"] {
+            assert_eq!(Question::of(&text.parse().unwrap()), None, "{text}");
+        }
+        assert_eq!(Question::of(&"latency.cpu.p50 < +5% vs file:a".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn a_decision_is_turned_only_by_a_demand() {
+        let (forbids, demands) =
+            (question("latency.cpu.p50 < +10% vs baseline"), question("latency.cpu.p50 < -10% vs baseline"));
+        let all = [Decision::Pass, Decision::Fail, Decision::Inconclusive];
+        assert_eq!(all.map(|decision| forbids.turned(decision)), all);
+        let turned = [Decision::Fail, Decision::Pass, Decision::Inconclusive];
+        assert_eq!(all.map(|decision| demands.turned(decision)), turned);
+    }
+}

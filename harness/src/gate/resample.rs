@@ -87,3 +87,87 @@ fn statistic(samples: &mut [u64], stat: Stat) -> f64 {
     };
     figure.max(1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
+
+    use super::*;
+    use crate::latency::Quantile;
+
+    const P90: Stat = Stat::Percentile(Quantile::P90);
+
+    fn rounds(n: u64, candidate: impl Fn(u64) -> u64, baseline: impl Fn(u64) -> u64) -> Vec<Round> {
+        (0..n).map(|round| Round { candidate: vec![candidate(round)], baseline: vec![baseline(round)] }).collect()
+    }
+
+    fn interval(rounds: &[Round], stat: Stat, direction: f64) -> Interval {
+        ratio_interval(rounds, stat, direction, 0.95, 7).unwrap()
+    }
+
+    #[test]
+    fn statistics_are_those_of_the_samples() {
+        let mut samples = vec![50, 10, 100, 20, 30, 90, 80, 70, 60, 40];
+        assert_eq!(statistic(&mut samples, P90), 90.0);
+        assert_eq!(statistic(&mut samples, Stat::Mean), 55.0);
+        assert_eq!(statistic(&mut [7], P90), 7.0);
+        // A logarithm must exist.
+        assert_eq!(statistic(&mut [0, 0], Stat::Mean), 1.0);
+        assert_eq!(statistic(&mut [], P90), 1.0);
+    }
+
+    #[test]
+    fn a_constant_ratio_has_no_spread() {
+        let found = interval(&rounds(30, |_| 300, |_| 100), Stat::Mean, 1.0);
+        let log = 3f64.ln();
+        assert!([found.estimate, found.low, found.high].iter().all(|value| (value - log).abs() < 1e-12), "{found:?}");
+        assert_eq!((found.n, found.confidence), (30, 0.95));
+        // No resample of 2,000 is at or below 0, all are at or above.
+        assert!((found.p_not_above - 1.0 / 2_001.0).abs() < 1e-12 && found.p_not_below == 1.0);
+        let turned = interval(&rounds(30, |_| 300, |_| 100), Stat::Mean, -1.0);
+        assert!((turned.estimate + log).abs() < 1e-12 && turned.p_not_above == 1.0);
+    }
+
+    #[test]
+    fn load_that_hits_both_hooks_cancels() {
+        // Each round has its own load, up to a hundred times; the ratio is always 2.
+        let found =
+            interval(&rounds(40, |round| 200 * (1 + round * 3), |round| 100 * (1 + round * 3)), Stat::Mean, 1.0);
+        assert!((found.low - 2f64.ln()).abs() < 1e-9 && (found.high - 2f64.ln()).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_has_the_width_of_its_standard_error() {
+        // 400 independent values of 90 or 110: the standard error of their mean is 10 / √400 = 0.5 %, and 95 % lie
+        // within 1.96 of those on each side.
+        let mut random = Rng::with_seed(3);
+        let values: Vec<u64> = (0..400).map(|_| if random.bool() { 90 } else { 110 }).collect();
+        let rounds = rounds(400, |round| values[round as usize], |_| 100);
+        let found = interval(&rounds, Stat::Mean, 1.0);
+        let width = found.high - found.low;
+        assert!((0.015..0.025).contains(&width), "{width}: {found:?}");
+        assert!(found.low < found.estimate && found.estimate < found.high, "{found:?}");
+        assert_eq!(found, interval(&rounds, Stat::Mean, 1.0), "the seed alone decides");
+    }
+
+    #[test]
+    fn neighbours_are_drawn_together() {
+        // Ten slow rounds in a row among a hundred: blocks of five take them in lumps, and the mean spreads more than
+        // the 2 · 0.3 / √100 = 6 % of independent draws.
+        let lump = |round: u64| if (40..50).contains(&round) { 200 } else { 100 };
+        let spread = |found: &Interval| found.high - found.low;
+        let together = interval(&rounds(100, lump, |_| 100), Stat::Mean, 1.0);
+        let apart =
+            interval(&rounds(100, |round| if round.is_multiple_of(10) { 200 } else { 100 }, |_| 100), Stat::Mean, 1.0);
+        assert!(spread(&together) > 1.5 * spread(&apart), "{together:?} {apart:?}");
+    }
+
+    #[test]
+    fn extremes_and_single_rounds_have_no_interval() {
+        let many = rounds(30, |_| 3, |_| 1);
+        assert_eq!(ratio_interval(&many, Stat::Max, 1.0, 0.95, 7), None);
+        assert_eq!(ratio_interval(&many, Stat::Min, 1.0, 0.95, 7), None);
+        assert_eq!(ratio_interval(&rounds(1, |_| 3, |_| 1), Stat::Mean, 1.0, 0.95, 7), None);
+        assert!(ratio_interval(&rounds(2, |_| 3, |_| 1), Stat::Mean, 1.0, 0.95, 7).is_some());
+    }
+}

@@ -32,11 +32,21 @@ pub(super) fn bound(expr: &GateExpr) -> String {
     format!("{} {}{base}", expr.op.sign(), expr.bound)
 }
 
-/// Reason and remedy for too few samples; the remedy counts the rounds that would do.
+/// Reason and remedy for too few samples; the remedy counts the rounds that would do, in the words of the command that
+/// made the run.
 pub(super) fn too_few(have: u64, need: u64, summary: &Summary) -> (String, String) {
-    let rounds = summary.header().map_or(1, |header| u64::from(header.repeat)).max(1);
-    let repeat = (need * rounds).div_ceil(have.max(1));
-    (format!("n too small: {have} samples of {need} needed"), format!("run with --repeat {repeat}"))
+    let header = summary.header();
+    let compared = header.is_some_and(|header| header.baseline_command.is_some());
+    let rounds = if compared {
+        let n_cold = header.map_or(0, |header| header.n_cold_rounds);
+        let n_done = summary.scenarios().iter().map(|scenario| scenario.n_rounds).max().unwrap_or(0);
+        n_done.saturating_sub(n_cold)
+    } else {
+        header.map_or(1, |header| header.repeat)
+    };
+    let enough = (need * u64::from(rounds.max(1))).div_ceil(have.max(1));
+    let option = if compared { "--pairs" } else { "--repeat" };
+    (format!("n too small: {have} samples of {need} needed"), format!("run with {option} {enough}"))
 }
 
 /// What to do about a broken bound.

@@ -100,6 +100,13 @@ struct Place<'a> {
     round: u32,
 }
 
+impl Place<'_> {
+    /// A call of the hook under test in this step.
+    fn is(self, step: &str) -> bool {
+        self.step == step && !self.baseline
+    }
+}
+
 /// The events of a run without fault, each with its place.
 fn sound_run() -> Vec<(String, Value)> {
     let mut events = Vec::new();
@@ -201,18 +208,50 @@ fn failed(bench: &Bench, folder: &str) -> BTreeSet<String> {
 
 /// One candidate call in `every` of the rounds that have neither baseline nor no-op.
 fn unpaired(place: Place<'_>, every: u32) -> bool {
-    place.step == "x" && !place.baseline && place.round >= PAIRED && place.round % every == 0
+    place.step == "x" && !place.baseline && place.round >= PAIRED && place.round.is_multiple_of(every)
 }
 
 fn set_time(data: &mut Value, clock: &str, us: u64) {
     data["observation"][format!("{clock}_us")] = us.into();
 }
 
-fn scale_time(data: &mut Value, clock: &str, factor: f64) {
-    let key = format!("{clock}_us");
-    let us = data["observation"][&key].as_f64().unwrap() * factor;
-    data["observation"][&key] = (us as u64).into();
-}
+type When = fn(Place<'_>) -> bool;
+
+/// Gate, the events that its fault changes, where in them, and to what.
+const SETS: [(&str, When, &str, &str); 16] = [
+    ("cpu_noop", |place| place.kind == "floor-measured", "/cpu_us", "100"),
+    ("wall_noop", |place| place.kind == "floor-measured", "/wall_us", "100"),
+    ("instr_cap", |place| place.kind == "instructions-counted", "/instructions", "3000000"),
+    ("instr_pair", |place| place.kind == "instructions-counted" && !place.baseline, "/instructions", "1050000"),
+    ("memory_cap", |place| place.is("c") && place.round == 3, "/observation/peak_memory_bytes", "31457280"),
+    ("memory_pair", |place| place.is("x"), "/observation/peak_memory_bytes", "9437184"),
+    ("budget_pair", |place| place.is("y"), "/injected_utf16", "150"),
+    ("budget_file", |place| place.is("z"), "/injected_utf16", "101"),
+    ("recall_pair", |place| place.is("pair") && place.round.is_multiple_of(7), "/retrieved/ranked", r#"["b"]"#),
+    ("recall_file", |place| place.is("file") && place.round.is_multiple_of(7), "/retrieved/ranked", r#"["b"]"#),
+    ("leak_pair", |place| place.is("y") && place.round == 1, "/observation/stream_held_open", "true"),
+    ("truncated", |place| place.is("c"), "/truncated", "true"),
+    // In every round, or the step would be flaky too.
+    ("golden", |place| place.is("c"), "/findings", r#"[{ "kind": "golden-changed", "message": "differs" }]"#),
+    ("leaks", |place| place.is("c") && place.round == 0, "/observation/orphans", r#"[{ "pid": 7, "name": "d" }]"#),
+    ("timeouts", |place| place.is("c") && place.round == 0, "/observation/ending", r#""timed-out""#),
+    (
+        "flaky",
+        |place| place.is("c") && place.round == 1,
+        "/findings",
+        r#"[{ "kind": "not-deterministic", "message": "differs" }]"#,
+    ),
+];
+
+/// Gate, the calls that its fault makes slower or quicker, on which clock, and how many times.
+const SCALES: [(&str, When, &str, f64); 5] = [
+    // The baseline gets quicker, so that no cap and no ratio to the no-op moves.
+    ("cpu_pair_p50", |place| place.step == "x" && place.baseline, "cpu_us", 1.0 / 1.2),
+    ("wall_pair_p50", |place| place.step == "x" && place.baseline, "wall_us", 1.0 / 1.3),
+    ("cpu_pair_p90", |place| place.is("x") && place.round < PAIRED && place.round.is_multiple_of(4), "cpu_us", 2.4),
+    ("wall_pair_mean", |place| place.is("x") && place.round < PAIRED && place.round.is_multiple_of(4), "wall_us", 9.0),
+    ("cpu_gain", |place| place.is("gain"), "cpu_us", 1.25),
+];
 
 type Fault = Box<dyn Fn(Place<'_>, &mut Value) + Send + Sync>;
 
@@ -277,165 +316,28 @@ fn controls() -> Vec<(&'static str, Fault)> {
             }),
         ));
     }
-    let candidate = |place: Place<'_>, step: &str| place.step == step && !place.baseline;
-    let mut put = |name: &'static str, fault: Fault| controls.push((name, fault));
-    put(
-        "cpu_noop",
-        Box::new(|place, data| {
-            if place.kind == "floor-measured" {
-                data["cpu_us"] = 100.into()
-            }
-        }),
-    );
-    put(
-        "wall_noop",
-        Box::new(|place, data| {
-            if place.kind == "floor-measured" {
-                data["wall_us"] = 100.into()
-            }
-        }),
-    );
-    let paired = |every: u32, clock: &'static str, factor: f64| -> Fault {
-        Box::new(move |place, data| {
-            // The baseline gets quicker, so that no cap and no ratio to the no-op moves.
-            if place.step == "x" && place.baseline && place.round % every == 0 {
-                scale_time(data, clock, 1.0 / factor);
-            }
-        })
-    };
-    put("cpu_pair_p50", paired(1, "cpu", 1.2));
-    put("wall_pair_p50", paired(1, "wall", 1.3));
-    for (name, clock, factor) in [("cpu_pair_p90", "cpu", 2.4), ("wall_pair_mean", "wall", 9.0)] {
-        put(
-            name,
+    for (gate, when, pointer, value) in SETS {
+        let value: Value = serde_json::from_str(value).unwrap();
+        controls.push((
+            gate,
             Box::new(move |place, data| {
-                if candidate(place, "x") && place.round < PAIRED && place.round % 4 == 0 {
-                    scale_time(data, clock, factor);
+                if when(place) {
+                    *data.pointer_mut(pointer).unwrap() = value.clone();
                 }
             }),
-        );
+        ));
     }
-    put(
-        "cpu_gain",
-        Box::new(move |place, data| {
-            if candidate(place, "gain") {
-                scale_time(data, "cpu", 1.25)
-            }
-        }),
-    );
-    put(
-        "instr_cap",
-        Box::new(|place, data| {
-            if place.kind == "instructions-counted" {
-                data["instructions"] = 3_000_000.into()
-            }
-        }),
-    );
-    put(
-        "instr_pair",
-        Box::new(|place, data| {
-            if place.kind == "instructions-counted" && !place.baseline {
-                data["instructions"] = 1_050_000.into()
-            }
-        }),
-    );
-    put(
-        "memory_cap",
-        Box::new(|place, data| {
-            if place.step == "c" && place.round == 3 {
-                data["observation"]["peak_memory_bytes"] = (30 << 20).into()
-            }
-        }),
-    );
-    put(
-        "memory_pair",
-        Box::new(move |place, data| {
-            if candidate(place, "x") {
-                data["observation"]["peak_memory_bytes"] = (9 << 20).into()
-            }
-        }),
-    );
-    put(
-        "budget_pair",
-        Box::new(move |place, data| {
-            if candidate(place, "y") {
-                data["injected_utf16"] = 150.into()
-            }
-        }),
-    );
-    put(
-        "budget_file",
-        Box::new(|place, data| {
-            if place.step == "z" {
-                data["injected_utf16"] = 101.into()
-            }
-        }),
-    );
-    put(
-        "recall_pair",
-        Box::new(move |place, data| {
-            if candidate(place, "pair") && place.round % 7 == 0 {
-                data["retrieved"]["ranked"] = json!(["b"])
-            }
-        }),
-    );
-    put(
-        "recall_file",
-        Box::new(|place, data| {
-            if place.step == "file" && place.round % 7 == 0 {
-                data["retrieved"]["ranked"] = json!(["b"])
-            }
-        }),
-    );
-    put(
-        "leak_pair",
-        Box::new(move |place, data| {
-            if candidate(place, "y") && place.round == 1 {
-                data["observation"]["stream_held_open"] = true.into()
-            }
-        }),
-    );
-    put(
-        "truncated",
-        Box::new(move |place, data| {
-            if candidate(place, "c") {
-                data["truncated"] = true.into()
-            }
-        }),
-    );
-    put(
-        "golden",
-        Box::new(move |place, data| {
-            // In every round, or the step would be flaky too.
-            if candidate(place, "c") {
-                data["findings"] = json!([{ "kind": "golden-changed", "message": "differs" }])
-            }
-        }),
-    );
-    put(
-        "leaks",
-        Box::new(move |place, data| {
-            if candidate(place, "c") && place.round == 0 {
-                data["observation"]["orphans"] = json!([{ "pid": 7, "name": "d" }])
-            }
-        }),
-    );
-    put(
-        "timeouts",
-        Box::new(move |place, data| {
-            if candidate(place, "c") && place.round == 0 {
-                data["observation"]["ending"] = json!("timed-out")
-            }
-        }),
-    );
-    put(
-        "flaky",
-        Box::new(move |place, data| {
-            if candidate(place, "c") && place.round == 1 {
-                data["findings"] = json!([{ "kind": "not-deterministic", "message": "differs" }]);
-            }
-        }),
-    );
+    for (gate, when, clock, factor) in SCALES {
+        controls.push((
+            gate,
+            Box::new(move |place, data| {
+                if when(place) {
+                    let us = data["observation"][clock].as_f64().unwrap() * factor;
+                    data["observation"][clock] = (us as u64).into();
+                }
+            }),
+        ));
+    }
     controls
 }
 
