@@ -438,3 +438,36 @@ fn launchers_that_start_side_by_side_hold_no_stream_of_another_hook() {
     });
     assert_eq!(seen.iter().filter(|seen| seen.stream_held_open || seen.cpu_partial).count(), 0);
 }
+
+#[test]
+fn a_hook_that_leaves_nobody_behind_has_one_end() {
+    for name in ["recall", "flood", "crash", "deaf"] {
+        let seen = run(&hook(name));
+        assert_eq!(seen.eof_after, seen.exit_after, "{name}");
+        assert!(seen.first_byte_after.is_none_or(|first| first <= seen.exit_after), "{name}");
+    }
+}
+
+#[test]
+fn the_burner_burns_its_time_and_becomes_the_program() {
+    let burner = |words: &[&str]| {
+        let words = [env!("CARGO_BIN_EXE_hookbench"), "__burn"].iter().chain(words).map(|word| (*word).to_owned());
+        let mut call = with_path(Call::new(Program::Exec(words.collect())));
+        call.stdin = b"payload".to_vec();
+        run(&call)
+    };
+    let seen = burner(&["200000", "cat"]);
+    assert_eq!((seen.ending, text(&seen.stdout)), (Ending::Exited(0), "payload"));
+    // CPU of the process, which no load of the machine makes less; the kernel rounds what it tells.
+    assert!(seen.cpu >= Duration::from_millis(190), "{:?}", seen.cpu);
+    let words = |words: &[&str]| {
+        let seen = burner(words);
+        (seen.ending, text(&seen.stdout).to_owned())
+    };
+    assert_eq!(words(&["0", "printf", "%s.", "a b", "c"]), (Ending::Exited(0), "a b.c.".to_owned()));
+    let looped = "for word in x y; do cat; exit 3; done";
+    assert_eq!(words(&["0", "--shell", looped]), (Ending::Exited(3), "payload".to_owned()));
+    assert_eq!(words(&["0", "--shell", "printf %s.", "a b", "$c"]), (Ending::Exited(0), "a b.$c.".to_owned()));
+    assert_eq!(words(&["0", "/no/such/program"]).0, Ending::Exited(127));
+    assert_eq!(words(&["many", "true"]).0, Ending::Exited(2));
+}

@@ -19,10 +19,7 @@ pub(super) fn behind_burner(hook: &Hook, burn: Duration) -> io::Result<Hook> {
     let mut words = vec![executable.to_owned(), burner::ARGUMENT.to_owned(), burn.as_micros().to_string()];
     match &hook.program {
         Program::Exec(command) => words.extend(command.iter().cloned()),
-        Program::Shell(line) => {
-            let line = format!("{line} \"$@\"");
-            words.extend(["/bin/sh", "-c", &line, "sh"].map(str::to_owned));
-        }
+        Program::Shell(line) => words.extend([burner::SHELL_FORM.to_owned(), line.clone()]),
     }
     Ok(Hook { program: Program::Exec(words), shown: hook.shown.clone() })
 }
@@ -68,6 +65,6 @@ mod tests {
             Program::Shell(line) => vec![line],
         };
         assert_eq!(words(&Hook::exec(vec!["a".to_owned(), "b c".to_owned()])), ["__burn", "250", "a", "b c"]);
-        assert_eq!(words(&Hook::shell("a | b")), ["__burn", "250", "/bin/sh", "-c", "a | b \"$@\"", "sh"]);
+        assert_eq!(words(&Hook::shell("a | b")), ["__burn", "250", "--shell", "a | b"]);
     }
 }

@@ -1,11 +1,11 @@
 //! The comparison of two hooks as a table: both hooks and the floor, and what the pairs of calls say about their ratio.
 //!
 //! Three kinds of rows: each step; the steps of a scenario or of an event together, when there are several, as a
-//! geometric mean. A ratio is the median over rounds of candidate by baseline within the round, with its interval; it is
+//! geometric mean. Of very many steps only those have rows that changed most; `summary.json` has them all. A ratio is the median over rounds of candidate by baseline within the round, with its interval; it is
 //! not the ratio of the two medians beside it, which the load of the machine moves. Cold rounds stand apart. Verdicts
 //! are not here.
 
-use hookbench_statistics::{CONFIDENCE, Interval, median_interval};
+use hookbench_statistics::{CONFIDENCE, FIRST_LOOK, Interval, median_interval};
 
 use super::figure;
 use super::rows::Table;
@@ -18,6 +18,12 @@ const SEED: u64 = 1;
 
 /// What to think of hooks of which only one speaks.
 const UNEQUAL: &str = "they do not do the same work";
+
+/// Most steps that have rows of their own.
+const MAX_STEPS: usize = 40;
+
+/// Steps of a longer table that have rows all the same.
+const MAX_CHANGED: usize = 10;
 
 /// Some steps that have rows together.
 struct Group<'a> {
@@ -76,22 +82,42 @@ pub(super) fn oddities(summary: &Summary) -> Vec<String> {
 }
 
 fn groups<'a>(summary: &'a Summary) -> Vec<Group<'a>> {
+    let group =
+        |name: &str, steps: Vec<&'a StepSummary>| Group { name: format!("{name} ({} steps)", steps.len()), steps };
+    let one = |step: &'a StepSummary| Group { name: format!("{}/{}", step.scenario, step.step), steps: vec![step] };
+    let is_long = summary.steps().len() > MAX_STEPS;
     let mut groups = Vec::new();
     for scenario in summary.scenarios() {
-        let one = |step: &'a StepSummary| Group { name: format!("{}/{}", scenario.name, step.step), steps: vec![step] };
-        groups.extend(scenario.steps.iter().map(one));
+        if !is_long {
+            groups.extend(scenario.steps.iter().map(one));
+        }
         if scenario.steps.len() > 1 {
-            let name = format!("{} ({} steps)", scenario.name, scenario.steps.len());
-            groups.push(Group { name, steps: scenario.steps.iter().collect() });
+            groups.push(group(scenario.name, scenario.steps.iter().collect()));
         }
     }
     for event in summary.events() {
         let steps: Vec<_> = summary.steps_of_event(event).collect();
         if steps.len() > 1 {
-            groups.push(Group { name: format!("{event} ({} steps)", steps.len()), steps });
+            groups.push(group(event, steps));
         }
     }
+    if is_long {
+        groups.extend(most_changed(summary).into_iter().map(one));
+    }
     groups
+}
+
+/// Steps whose CPU changed for certain, those first that changed most at least; of a long table all that is shown.
+fn most_changed(summary: &Summary) -> Vec<&StepSummary> {
+    let changed = |step| {
+        let ratios: Vec<f64> = pairs(summary, &[step], Clock::Cpu).iter().map(|pair| pair.log_ratio).collect();
+        let seen = median_interval(&ratios, CONFIDENCE, SEED)?;
+        let at_least = seen.low.max(-seen.high);
+        (ratios.len() >= FIRST_LOOK && at_least > 0.0).then_some((at_least, step))
+    };
+    let mut changed: Vec<(f64, &StepSummary)> = summary.steps().iter().filter_map(changed).collect();
+    changed.sort_by(|left, right| right.0.total_cmp(&left.0));
+    changed.into_iter().take(MAX_CHANGED).map(|(_, step)| step).collect()
 }
 
 /// Cells after the name: what, baseline, candidate, floor, ratio with interval and n, its confirmation, cold.
@@ -248,6 +274,31 @@ mod tests {
         assert_eq!(figures(&events), ["wall", "cpu", "peak memory", "instructions"]);
         let rows = cells(&events, &[Instrument::Instr]);
         assert_eq!(rows.first().unwrap().get(2..6).unwrap(), ["1000000", "1030000", "-", "+3.0 %"]);
+    }
+
+    #[test]
+    fn a_long_table_shows_groups_and_the_steps_that_changed_most() {
+        let mut header = header(&["s"], 0);
+        header.baseline_command = Some("old-hook".to_owned());
+        let mut events = vec![RunEvent::RunStarted(header)];
+        for round in 0..20 {
+            for index in 0..50 {
+                for arm in [Arm::Candidate, Arm::Baseline] {
+                    // Step 7 is a third slower for sure, step 9 now and then twice as slow; the others are equal.
+                    let cpu_us = match (arm, index) {
+                        (Arm::Candidate, 7) => 1_333,
+                        (Arm::Candidate, 9) => 1_000 + 1_000 * u64::from(round % 2),
+                        _ => 1_000,
+                    };
+                    let mut result = step("s", &format!("step-{index}"), index, round);
+                    (result.arm, result.observation.cpu) = (arm, Duration::from_micros(cpu_us));
+                    events.push(RunEvent::StepFinished(result));
+                }
+            }
+        }
+        let rows = cells(&events, &[Instrument::Cpu]);
+        let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(names, ["s (50 steps)", "UserPromptSubmit (50 steps)", "s/step-7"]);
     }
 
     #[test]
