@@ -4,8 +4,12 @@
 //! every child that it starts are counted, in user code only. A count is the same on a busy machine as on a quiet one,
 //! and for a program without randomness the same each time. Two things follow from how valgrind counts: what a process
 //! did before it replaced itself by another program (`exec`) is not in the sum, and a child that is a copy of its
-//! parent (a subshell) brings its parent's count along. Both are the same for both hooks of a comparison. A hook that
-//! looks at the clock sees time pass some thirty times as fast as it works, and may do less.
+//! parent (a subshell) brings its parent's count along. Both are the same for both hooks of a comparison.
+//!
+//! A hook works some thirty times as slowly then. One that watches the clock may give up half-way, and its count would
+//! be that of giving up. Hence [`measure`] gives no count for a step that is answered otherwise than at full speed; a
+//! step that is answered with silence both times cannot be told apart. A hook with time limits of its own can lift them
+//! where the variable [`VARIABLE`] is set.
 //!
 //! Not here: what a count may be.
 
@@ -14,9 +18,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hook_contract::Event;
+
 use crate::caller::Caller;
+use crate::delivered::{Answer, delivered};
 use crate::golden::Writing;
-use crate::play::{FirstTexts, Stage, calls_of};
+use crate::observation::Observation;
+use crate::play::{FirstTexts, Stage, answer as told, calls_of, play_step};
 use crate::process::{Call, Program, find_program};
 use crate::replay::{Plan, Stop};
 use crate::run_event::{Arm, RunEvent};
@@ -25,6 +33,18 @@ use crate::target::Target;
 
 /// Longest time of a counted call: the host's limits are for hooks at full speed.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Set to `1` in the environment of a counted call.
+pub const VARIABLE: &str = "HOOKBENCH_INSTRUCTIONS";
+
+/// What a count of a whole plan came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Steps with a count.
+    pub n_counted: usize,
+    /// Steps that were answered otherwise than at full speed, as `scenario/step`: they have no count.
+    pub otherwise: Vec<String>,
+}
 
 /// The valgrind on this process's `PATH`, if there is one.
 pub fn valgrind() -> Option<PathBuf> {
@@ -37,13 +57,19 @@ pub fn valgrind() -> Option<PathBuf> {
 /// # Errors
 /// As for any call; or when the counts cannot be stored or read.
 pub fn count(caller: &Caller, call: &Call) -> io::Result<Option<u64>> {
+    Ok(observe(caller, call)?.and_then(|(instructions, _)| instructions))
+}
+
+/// The count and what the hook did meanwhile; `None` without valgrind.
+fn observe(caller: &Caller, call: &Call) -> io::Result<Option<(Option<u64>, Observation)>> {
     let Some(valgrind) = valgrind() else { return Ok(None) };
     let counts = tempfile::Builder::new().prefix("hookbench-instructions-").tempdir()?;
     let mut counted = call.clone();
     counted.program = wrapped(&valgrind, counts.path(), &call.program);
+    counted.env.push((VARIABLE.into(), "1".into()));
     counted.timeout = PATIENCE;
     counted.kill_after = None;
-    caller.call(&counted)?;
+    let seen = caller.call(&counted)?;
     let mut sum = None;
     for file in fs::read_dir(counts.path())? {
         let text = String::from_utf8_lossy(&fs::read(file?.path())?).into_owned();
@@ -51,7 +77,7 @@ pub fn count(caller: &Caller, call: &Call) -> io::Result<Option<u64>> {
             sum = Some(sum.unwrap_or(0_u64).saturating_add(instructions));
         }
     }
-    Ok(sum)
+    Ok(Some((sum, seen)))
 }
 
 /// The program under cachegrind, each process with a file of its own; what valgrind itself has to say goes aside, since
@@ -85,68 +111,104 @@ fn total(text: &str) -> Option<u64> {
 }
 
 /// Counts every step of the plan's scenarios once for a target, each scenario in a fresh sandbox, and emits one event a
-/// step; several hooks of a step are added up. False without valgrind, and then nothing ran.
+/// step; several hooks of a step are added up. `None` without valgrind, and then nothing ran.
 ///
-/// Nothing is judged and no golden written. Steps are delivered once, whatever their faults say about repetition.
+/// Each scenario is played at full speed first, in a sandbox of its own, for the answers. Nothing is judged and no
+/// golden written. Of deliveries one after the other the last is counted, of deliveries at once one.
 ///
 /// # Errors
 /// A scenario that cannot go on, a lost launcher, or the interrupt.
-pub fn measure(plan: &Plan, target: &Target, arm: Arm, consume: &mut dyn FnMut(RunEvent)) -> Result<bool, Stop> {
-    if valgrind().is_none() {
-        return Ok(false);
-    }
-    let caller = Caller::new(plan.interrupt.clone())?;
-    let outcome = measure_all(plan, &caller, target, arm, consume);
-    // Whatever an interrupted count stumbled over is no fault of anybody's.
-    if plan.interrupt.is_raised() { Err(Stop::Interrupted) } else { outcome.map(|()| true) }
-}
-
-fn measure_all(
+pub fn measure(
     plan: &Plan,
-    caller: &Caller,
     target: &Target,
     arm: Arm,
     consume: &mut dyn FnMut(RunEvent),
-) -> Result<(), Stop> {
-    let run = |shell: &ShellCall| caller.shell(shell);
+) -> Result<Option<Measured>, Stop> {
+    if valgrind().is_none() {
+        return Ok(None);
+    }
+    let caller = Caller::new(plan.interrupt.clone())?;
     let first_texts = FirstTexts::default();
-    for (scenario, host) in &plan.scenarios {
-        let sandbox = Sandbox::create(scenario, &plan.sandbox_options(0))?;
-        sandbox.seed(&run)?;
-        let stage = Stage {
+    let mut measured = Measured::default();
+    let outcome = plan.scenarios.iter().try_for_each(|(scenario, host)| {
+        let run = |shell: &ShellCall| caller.shell(shell);
+        let fresh = || -> Result<Sandbox<'_>, Stop> {
+            let sandbox = Sandbox::create(scenario, &plan.sandbox_options(0))?;
+            sandbox.seed(&run)?;
+            Ok(sandbox)
+        };
+        let stage = |sandbox| Stage {
             plan,
-            caller,
+            caller: &caller,
             scenario,
             host,
-            sandbox: &sandbox,
+            sandbox,
             target,
             arm,
             round: 0,
             writing: Writing::Never,
             first_texts: &first_texts,
         };
-        for step in &scenario.steps {
-            sandbox.apply_before(step, &run)?;
-            let chosen = target.choose(host, step);
-            let armed = sandbox.arm(step, &run)?;
-            let (calls, _) = calls_of(&stage, step, &chosen);
-            let mut sum: Option<u64> = None;
-            for call in &calls {
-                let counted = count(caller, call)?;
-                sum = counted.map(|counted| sum.unwrap_or(0) + counted).or(sum);
-            }
-            drop(armed);
-            if let Some(instructions) = sum {
-                consume(RunEvent::InstructionsCounted {
-                    scenario: scenario.name.clone(),
-                    step: step.name.clone(),
-                    arm,
-                    instructions,
-                });
-            }
+        let (at_full_speed, counted) = (fresh()?, fresh()?);
+        let plain = answers(&stage(&at_full_speed))?;
+        count_scenario(&stage(&counted), &plain, &mut measured, consume)
+    });
+    // Whatever an interrupted count stumbled over is no fault of anybody's.
+    if plan.interrupt.is_raised() { Err(Stop::Interrupted) } else { outcome.map(|()| Some(measured)) }
+}
+
+/// What each step is answered at full speed; a step without a call has no answer.
+fn answers(stage: &Stage<'_>) -> Result<Vec<Option<String>>, Stop> {
+    let steps = stage.scenario.steps.iter().enumerate();
+    steps
+        .map(|(index, step)| {
+            Ok(play_step(stage, index, step)?.last().map(|last| answer(&last.delivered, &last.decision)))
+        })
+        .collect()
+}
+
+fn count_scenario(
+    stage: &Stage<'_>,
+    plain: &[Option<String>],
+    measured: &mut Measured,
+    consume: &mut dyn FnMut(RunEvent),
+) -> Result<(), Stop> {
+    let Stage { caller, scenario, host, sandbox, target, arm, .. } = *stage;
+    let run = |shell: &ShellCall| caller.shell(shell);
+    for (step, plain) in scenario.steps.iter().zip(plain) {
+        sandbox.apply_before(step, &run)?;
+        let chosen = target.choose(host, step);
+        let armed = sandbox.arm(step, &run)?;
+        let (calls, payload) = calls_of(stage, step, &chosen);
+        let mut seen = Vec::new();
+        for _ in 0..step.fault.times.unwrap_or(1).max(1) {
+            seen = calls.iter().map(|call| observe(caller, call)).collect::<io::Result<_>>()?;
         }
+        drop(armed);
+        let (counts, seen): (Vec<Option<u64>>, Vec<Observation>) = seen.into_iter().flatten().unzip();
+        let told: Vec<Answer<'_>> = chosen.iter().zip(&seen).map(|(chosen, seen)| told(chosen, seen)).collect();
+        let said: Vec<u8> = seen.iter().flat_map(|seen| seen.stdout.iter().copied()).collect();
+        let scrub = |text: &str| sandbox.scrub(step, text, &said);
+        let joined = delivered(host, payload.as_ref(), Event::parse(&step.event), &told, &scrub).delivered;
+        let Some(instructions) = counts.iter().flatten().copied().reduce(u64::saturating_add) else { continue };
+        // A call that the step kills, or delivers several times at once, answers by chance.
+        let is_comparable = step.fault.kill_after.is_none() && step.fault.parallel.is_none();
+        if is_comparable && plain.as_ref() != Some(&answer(&joined.text, &joined.decision)) {
+            measured.otherwise.push(format!("{}/{}", scenario.name, step.name));
+            continue;
+        }
+        measured.n_counted += 1;
+        let (scenario, step) = (scenario.name.clone(), step.name.clone());
+        consume(RunEvent::InstructionsCounted { scenario, step, arm, instructions });
     }
     Ok(())
+}
+
+/// Text and decision as one text. The order of lines is that of the hooks' finish, which is another one here.
+fn answer(text: &str, decision: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    format!("{decision}\n{}", lines.join("\n"))
 }
 
 #[cfg(test)]

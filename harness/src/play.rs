@@ -196,7 +196,8 @@ pub(crate) fn calls_of(stage: &Stage<'_>, step: &Step, chosen: &[Chosen]) -> (Ve
     (chosen.iter().enumerate().map(call).collect(), decoded)
 }
 
-fn answer<'a>(chosen: &'a Chosen, observation: &'a Observation) -> Answer<'a> {
+/// One hook's answer, for what the host makes of it.
+pub(crate) fn answer<'a>(chosen: &'a Chosen, observation: &'a Observation) -> Answer<'a> {
     Answer {
         command: &chosen.hook.shown,
         observation,

@@ -10,7 +10,7 @@ use crate::cli::BenchArgs;
 use crate::cmd::gates::gates;
 use crate::cmd::part::take_part;
 use crate::cmd::plan::{given, header, plan, target};
-use crate::cmd::run::{How, check_instruments, replayed};
+use crate::cmd::run::{How, check_instruments, replayed, uncounted};
 use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -76,7 +76,8 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>, note: &dyn Fn(&str)) -> Result<
     let mut outcome = compare(&comparison, &mut recording);
     for (target, arm) in [(&plan.target, Arm::Candidate), (&baseline, Arm::Baseline)] {
         if counts && outcome.is_ok() {
-            outcome = instructions::measure(&plan, target, arm, &mut |event| recording.take(event)).map(drop);
+            let counted = instructions::measure(&plan, target, arm, &mut |event| recording.take(event));
+            outcome = counted.map(|counted| uncounted(&counted, note));
         }
     }
     recording.close(outcome, &gates, &stored)?;

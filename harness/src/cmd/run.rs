@@ -15,7 +15,7 @@ use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::gate::Stored;
-use crate::instructions;
+use crate::instructions::{self, Measured};
 use crate::pace::{self, Behind, OpenLoop};
 use crate::progress::Progress;
 use crate::recording::Recording;
@@ -108,8 +108,8 @@ pub(super) fn replayed(
         Some(open) => pace::replay(&plan, open, &mut |event| recording.take(event)).map(|seen| behind = Some(seen)),
     };
     if how.counts && outcome.is_ok() {
-        outcome =
-            instructions::measure(&plan, &plan.target, Arm::Candidate, &mut |event| recording.take(event)).map(drop);
+        let counted = instructions::measure(&plan, &plan.target, Arm::Candidate, &mut |event| recording.take(event));
+        outcome = counted.map(|counted| uncounted(&counted, note));
     }
     recording.close(outcome, &gates, &stored)?;
     reported(out, gate, &recording.finish()?, behind)
@@ -144,6 +144,18 @@ pub(super) fn check_instruments(wanted: bool) -> Result<(), Failure> {
         return Err(Failure::usage("instructions", "there is no valgrind on PATH", remedy));
     }
     Ok(())
+}
+
+/// Says which steps have no count, and why.
+pub(super) fn uncounted(measured: &Option<Measured>, note: &dyn Fn(&str)) {
+    if let Some(measured) = measured.as_ref().filter(|measured| !measured.otherwise.is_empty()) {
+        note(&format!(
+            "instructions: no count for {}: under valgrind the hook gives another answer, most likely because a time \
+             limit of its own passes; let it lift that where {} is set",
+            measured.otherwise.join(", "),
+            instructions::VARIABLE
+        ));
+    }
 }
 
 /// How well the replayer kept to the schedule: more than a millisecond is worth a word.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::bench::{ANY, Bench, stderr, word};
+use crate::bench::{ANY, Bench, stderr, stdout, word};
 
 /// Whether valgrind is there; says so when it is not.
 #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
@@ -86,6 +86,20 @@ fn a_hook_that_cannot_run_has_no_count_and_state_is_made_anew() {
     seen.code(1);
     assert!(!bench.events("a").iter().any(|event| event["event"] == "instructions-counted"));
     assert!(!bench.tree().iter().any(|path| path.starts_with("tmp/")), "{:?}", bench.tree());
+}
+
+#[test]
+fn a_hook_that_answers_otherwise_under_valgrind_has_no_count() {
+    let bench = Bench::of(ANY);
+    if !counts() {
+        return;
+    }
+    let hook = "cat >/dev/null; if [ \"$HOOKBENCH_INSTRUCTIONS\" = 1 ]; then echo a; else echo b; fi";
+    let run = ["run", "--repeat", "1", "--instructions", "--hook", hook, "--out", "a"];
+    let seen = bench.hookbench().args(run).assert().code(0);
+    assert!(!bench.events("a").iter().any(|event| event["event"] == "instructions-counted"));
+    assert!(stdout(&seen).contains("instructions: no count for one/ask: under valgrind"), "{}", stdout(&seen));
+    assert_eq!(instructions(&bench, &["cat >/dev/null; echo a"], "b").len(), 1);
 }
 
 #[test]

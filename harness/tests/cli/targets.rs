@@ -181,6 +181,34 @@ fn each_hook_of_the_settings_has_its_own_limit() {
 }
 
 #[test]
+fn a_hook_in_the_background_is_not_waited_for_and_its_text_comes_all_the_same() {
+    let answer = json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "later"}});
+    let bench = with_settings(&json!({"hooks": {"UserPromptSubmit": [{"hooks": [
+        hook(&format!("cat >/dev/null; sleep 0.4; echo '{answer}'"), json!({"async": true})),
+        hook("cat >/dev/null; echo now", json!({}))]}]}}));
+    bench.call("run --repeat 1 --settings .claude/settings.json").code(0);
+    let step = &steps(&bench)[0];
+    assert_eq!(word(&step["delivered"]), "now\n\nlater");
+    let walls: Vec<u64> = step["parts"].as_array().unwrap().iter().map(|part| micros(&part["wall_us"])).collect();
+    assert_eq!(micros(&step["observation"]["wall_us"]), walls[1]);
+    assert!(walls[0] > walls[1], "{walls:?}");
+}
+
+#[test]
+fn arguments_of_a_step_go_to_given_hooks_and_not_into_settings() {
+    let bench = Bench::of(&format!("{ANY}hook_args = [\"a b\", \"c\"]\n"));
+    let script = bench.path("count.sh");
+    bench.write("count.sh", "cat >/dev/null; echo $#\n");
+    let command = format!("sh '{}'", script.display());
+    let settings = json!({"hooks": {"UserPromptSubmit": [{"hooks": [hook(&command, json!({}))]}]}});
+    bench.write("settings.json", &settings.to_string());
+    bench.run(&command, "").code(0);
+    assert_eq!(word(&steps(&bench)[0]["delivered"]), "2");
+    bench.call("run --repeat 1 --settings settings.json").code(0);
+    assert_eq!(word(&steps(&bench)[0]["delivered"]), "0");
+}
+
+#[test]
 fn a_failure_blocks_where_the_entry_says_so() {
     let bench = with_settings(&json!({"hooks": {"PreToolUse": [{"hooks": [
         hook("exit 1", json!({"onFailure": "block"}))]}]}}));
