@@ -114,6 +114,116 @@ fn what_is_no_saved_run_is_refused_with_a_remedy() {
     assert!(stderr(&damaged).contains("events.jsonl:3: damaged line"), "{}", stderr(&damaged));
 }
 
+/// All formats that are text, and what each begins with.
+const TEXTS: [(&str, &str); 10] = [
+    ("terminal", "hook:"),
+    ("json", "{"),
+    ("junit", "<?xml"),
+    ("markdown", "## hookbench: FAIL"),
+    ("html", "<!doctype html>"),
+    ("github-summary", "## hookbench: FAIL"),
+    ("github-annotations", "::error "),
+    ("bmf", "{"),
+    ("github-action-benchmark", "["),
+    ("trec-run", "labels/ask Q0 retries 1 "),
+];
+
+#[test]
+fn every_format_goes_to_a_file_as_it_goes_to_standard_output() {
+    let bench = Bench::of(GOLDEN);
+    rich(&bench);
+    bench.rounds(6, &fake("recall"), "--out saved").code(1);
+    for (format, begin) in TEXTS {
+        let shown = stdout(&bench.call(&format!("report saved --to {format}")).code(1));
+        assert!(shown.starts_with(begin), "{format}: {}", shown.get(..80).unwrap_or(&shown));
+        let silent = bench.call(&format!("report saved --to {format} --output made.{format}")).code(1);
+        assert_eq!(stdout(&silent) + &stderr(&silent), "", "{format}");
+        assert_eq!(bench.read(&format!("made.{format}")), shown, "{format}");
+    }
+    assert_eq!(stdout(&bench.call("report saved --to trec-qrels").code(1)), "labels/ask 0 retries 3\n");
+}
+
+#[test]
+fn json_of_services_is_json_of_the_shape_they_read() {
+    let bench = Bench::of(GOLDEN);
+    rich(&bench);
+    bench.rounds(6, &fake("recall"), "--out saved").code(1);
+    let read = |format: &str| -> Value {
+        serde_json::from_str(&stdout(&bench.call(&format!("report saved --to {format}")).code(1))).unwrap()
+    };
+    let schema = serde_json::json!({ "additionalProperties": { "additionalProperties": {
+        "type": "object",
+        "properties": {
+            "value": { "type": "number" }, "lower_value": { "type": "number" }, "upper_value": { "type": "number" }
+        },
+        "additionalProperties": false,
+        "required": ["value"],
+    }}});
+    let bmf = read("bmf");
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&bmf), "{bmf}");
+    assert!(bmf["UserPromptSubmit"]["floor-wall-p50-us"]["value"].is_number(), "{bmf}");
+    assert!(bmf.as_object().unwrap().keys().all(|name| name.len() <= 1024));
+    assert!(bmf["UserPromptSubmit"].as_object().unwrap().keys().all(|name| name.len() <= 64));
+    let entries = read("github-action-benchmark");
+    let entry = serde_json::json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string" }, "unit": { "type": "string" }, "value": { "type": "number" },
+            "range": { "type": "string" }, "extra": { "type": "string" }
+        },
+        "additionalProperties": false,
+        "required": ["name", "unit", "value"],
+    });
+    let schema = serde_json::json!({ "type": "array", "minItems": 4, "items": entry });
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&entries), "{entries}");
+}
+
+#[test]
+fn annotations_name_the_line_of_the_step_and_of_the_gate() {
+    let bench = Bench::of(GOLDEN);
+    rich(&bench);
+    bench.run(&fake("recall"), "").code(1);
+    let lines = stdout(&bench.call("report --to github-annotations").code(1));
+    let step = "::error title=empty/ask%3A not-empty,file=scenarios/empty/scenario.toml,line=6::";
+    assert!(lines.lines().any(|line| line.starts_with(step)), "{lines}");
+    let text = bench.read("scenarios/empty/scenario.toml");
+    assert_eq!(text.lines().nth(5), Some("name = \"ask\""));
+    bench.write("hookbench.toml", "[gates]\n# a bound nobody keeps\ntight = \"latency.wall.max <= 1us\"\n");
+    bench.run(&fake("recall"), "").code(1);
+    let lines = stdout(&bench.call("report --to github-annotations").code(1));
+    assert!(lines.contains("title=gate tight%3A fail,file=hookbench.toml,line=3::"), "{lines}");
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_how_to_get_one() {
+    let bench = Bench::of(ANY);
+    bench.run("true", "").code(0);
+    let refused = bench.call("report --to parquet --output calls.parquet").code(2);
+    assert!(stderr(&refused).contains("cannot write Parquet"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--features parquet"), "{}", stderr(&refused));
+    assert!(!bench.path("calls.parquet").exists());
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_goes_to_the_file() {
+    let bench = Bench::of(ANY);
+    bench.run("true", "").code(0);
+    bench.call("report --to parquet --output calls.parquet").code(0);
+    assert!(fs::read(bench.path("calls.parquet")).unwrap().starts_with(b"PAR1"));
+}
+
+#[test]
+fn parquet_needs_a_file_and_a_file_needs_a_folder() {
+    let bench = Bench::of(ANY);
+    bench.run("true", "").code(0);
+    let refused = bench.call("report --to parquet").code(2);
+    assert!(stderr(&refused).contains("help: add --output FILE"), "{}", stderr(&refused));
+    let refused = bench.call("report --to html --output no/such/report.html").code(2);
+    assert!(stderr(&refused).contains("no/such/report.html: the report cannot be written"), "{}", stderr(&refused));
+}
+
 #[test]
 fn a_run_that_was_cut_off_is_readable() {
     let bench = Bench::of(ANY);
