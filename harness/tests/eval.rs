@@ -1,0 +1,202 @@
+//! Offline comparison end to end, with small scripts as systems whose answers are known.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// A folder with a synthetic corpus and runs of known quality for it.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// 250 questions, 200 of them with an answer: `perfect.run` ranks the judged records first, `poor.run` finds them at
+    /// the second place for every other question and not at all else.
+    fn new() -> Place {
+        let place = Place { folder: tempfile::tempdir().unwrap() };
+        place.call("corpus synth corpus --records 1000 --queries 250 --seed 4").assert().success();
+        let qrels = fs::read_to_string(place.path("corpus/qrels")).unwrap();
+        let (mut perfect, mut poor, mut last, mut nth) = (String::new(), String::new(), String::new(), 0);
+        for line in qrels.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            perfect.push_str(&format!("{} Q0 {} 1 {} perfect\n", words[0], words[2], words[3]));
+            if last != words[0] {
+                last = words[0].to_owned();
+                nth += 1;
+                poor.push_str(&format!("{last} Q0 nothing 1 9 poor\n"));
+                if nth % 2 == 0 {
+                    poor.push_str(&format!("{last} Q0 {} 2 8 poor\n", words[2]));
+                }
+            }
+        }
+        fs::write(place.path("perfect.run"), perfect).unwrap();
+        fs::write(place.path("poor.run"), poor).unwrap();
+        // Answers only what it was asked, as a system does.
+        let script = "#!/bin/sh\nsed 's/.*\"qid\":\"\\([^\"]*\\)\".*/\\1/' > asked.$$\ngrep -F -f asked.$$ \"$1\"\nrm asked.$$\n";
+        fs::write(place.path("answer.sh"), script).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn call(&self, args: &str) -> Command {
+        let mut command = Command::cargo_bin("hookbench").unwrap();
+        command.current_dir(self.folder.path()).env("HOME", self.folder.path());
+        command.args(args.split(' ').filter(|word| !word.is_empty()));
+        command
+    }
+
+    /// An evaluation of systems that answer from run files.
+    fn eval(&self, systems: &[(&str, &str)], more: &str) -> Command {
+        let mut command = self.call(&format!("eval corpus {more}"));
+        for (name, run) in systems {
+            command.arg("--system").arg(format!("{name}=sh answer.sh {run}"));
+        }
+        command
+    }
+}
+
+fn report(folder: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join("evaluation.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn identical_systems_do_not_differ_and_a_better_one_does() {
+    let place = Place::new();
+    let systems = [("one", "poor.run"), ("two", "poor.run"), ("best", "perfect.run")];
+    place.eval(&systems, "--out out").assert().success();
+    let report = report(&place.path("out"));
+    let comparisons = report["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 6);
+    for one in comparisons {
+        let same = one["system"] == "two";
+        assert_eq!(one["holds"], !same, "{one}");
+        assert_eq!(one["difference"].as_f64().unwrap() == 0.0, same, "{one}");
+        assert_eq!(one["n_queries"], 200);
+    }
+    // The judged records in order of their grade are the best ranking there can be.
+    let best = &report["runs"][2]["all"]["ranking"];
+    assert_eq!((&best["MRR@10"]["mean"], &best["nDCG@10"]["mean"]), (&1.0.into(), &1.0.into()));
+    let poor = &report["runs"][0]["all"]["ranking"];
+    assert_eq!(poor["MRR@10"]["mean"], 0.25);
+    assert!(place.path("out/evaluation.md").exists());
+}
+
+#[test]
+fn report_and_scores_fit_their_schemas() {
+    let place = Place::new();
+    place.eval(&[("one", "poor.run"), ("best", "perfect.run")], "--out out").assert().success();
+    let validator = |format: &str| {
+        let schema = place.call(&format!("schema {format}")).output().unwrap().stdout;
+        jsonschema::validator_for(&serde_json::from_slice(&schema).unwrap()).unwrap()
+    };
+    assert!(validator("evaluation").is_valid(&report(&place.path("out"))));
+    let scores = validator("scores");
+    let lines = fs::read_to_string(place.path("out/scores.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 501);
+    assert!(lines.lines().all(|line| scores.is_valid(&serde_json::from_str(line).unwrap())));
+}
+
+#[test]
+fn a_system_that_crashes_or_hangs_loses_only_its_own_row() {
+    let place = Place::new();
+    let mut command = place.eval(&[("good", "perfect.run")], "--out out --timeout 5");
+    for system in ["crash=echo oh no >&2; exit 3", "hang=sleep 600", "babble=echo hello", "mute=true"] {
+        command.arg("--system").arg(system);
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = report(&place.path("out"));
+    assert_eq!(report["runs"].as_array().unwrap().len(), 1);
+    let failed: Vec<String> = report["failed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| format!("{} {}", one["system"].as_str().unwrap(), one["reason"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        failed,
+        [
+            "crash it ended with code 3: oh no",
+            "hang it still ran after 5 s",
+            "babble line 1 of its output is no line of a run: `hello`",
+            "mute it printed no line of a run",
+        ]
+    );
+}
+
+#[test]
+fn a_resumed_evaluation_runs_no_system_again() {
+    let place = Place::new();
+    let counted = "counted=echo x >> count; sh answer.sh poor.run";
+    for (more, n) in [("--out out", 1), ("--out out --resume", 1), ("--out out", 2)] {
+        place.call(&format!("eval corpus {more}")).arg("--system").arg(counted).assert().success();
+        assert_eq!(fs::read_to_string(place.path("count")).unwrap().lines().count(), n, "{more}");
+    }
+    // Other questions are another evaluation.
+    fs::copy(place.path("corpus/queries.jsonl"), place.path("q")).unwrap();
+    let shorter: String =
+        fs::read_to_string(place.path("q")).unwrap().lines().take(240).map(|line| format!("{line}\n")).collect();
+    fs::write(place.path("corpus/queries.jsonl"), shorter).unwrap();
+    place.call("eval corpus --out out --resume").arg("--system").arg(counted).assert().success();
+    assert_eq!(fs::read_to_string(place.path("count")).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn merged_shards_are_the_whole() {
+    let place = Place::new();
+    let systems = [("one", "poor.run"), ("best", "perfect.run")];
+    place.eval(&systems, "--out whole").assert().success();
+    for k in 1..=4 {
+        place.eval(&systems, &format!("--out part{k} --shard {k}/4")).assert().success();
+    }
+    place.call("merge part3 part1 part4 part2 --out merged").assert().success();
+    let (whole, merged) = (report(&place.path("whole")), report(&place.path("merged")));
+    assert_eq!(whole["runs"], merged["runs"]);
+    let tested = |report: &Value| {
+        let comparisons = report["comparisons"].as_array().unwrap().clone();
+        comparisons.into_iter().map(|one| (one["difference"].clone(), one["holds"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(tested(&whole), tested(&merged));
+    let output = place.call("merge part1 part2 part4 --out gap").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the parts do not make a whole: 1/4, 2/4, 4/4"));
+}
+
+#[test]
+fn a_sweep_tries_every_combination_and_draws_what_it_found() {
+    let place = Place::new();
+    let sweep = "version = 1\n[[system]]\nname = \"s\"\n\
+                 command = \"sh answer.sh {run}.run | sed 's/ [a-z]*$/ tag{top_n}/'\"\n\
+                 [system.grid]\nrun = [\"perfect\", \"poor\"]\ntop_n = [1, 3]\n";
+    fs::write(place.path("sweep.toml"), sweep).unwrap();
+    place.call("eval corpus --sweep sweep.toml --out out").assert().success();
+    let report = report(&place.path("out"));
+    let names: Vec<&str> = report["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["s,run=perfect@1", "s,run=perfect@3", "s,run=poor@1", "s,run=poor@3"]);
+    let plot = fs::read_to_string(place.path("out/quality-by-segments.svg")).unwrap();
+    assert!(plot.contains("<title>s,run=poor@3: 0.250 at 3</title>"), "{plot}");
+}
+
+#[test]
+fn mistakes_of_the_user_are_named() {
+    let place = Place::new();
+    for (args, system, why) in [
+        ("eval corpus", "nonsense", "`nonsense` is no system"),
+        ("eval corpus --shard 5/4", "a=cat poor.run", "`5/4` is no part"),
+        ("eval nowhere", "a=true", "is not there"),
+        ("eval corpus --against other", "a=sh answer.sh poor.run", "no run has this name"),
+        ("eval corpus --sweep none.toml", "a=true", "cannot be read"),
+    ] {
+        let output = place.call(args).arg("--system").arg(system).output().unwrap();
+        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args}: {talk}");
+        assert!(talk.contains(why) && talk.contains("help: "), "{args}: {talk}");
+    }
+}
