@@ -25,8 +25,7 @@ use crate::problem::Source;
 
 /// Version of the scenario format that this build writes and reads.
 ///
-/// History: 1 — the first format; 1, second edition — steps may have `at_ms`. A build that knows only the first edition
-/// refuses the key by name.
+/// History: 1 — the first format; 1.1 — steps may have `at_ms`.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// JSON Schema of `scenario.toml`, format 1.
