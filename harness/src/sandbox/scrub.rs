@@ -120,7 +120,9 @@ fn replaced(rule: &ScrubRule, text: &str, numbers: &mut Numbers) -> String {
             Put::Text(replacement) => (whole.range(), replacement.expand(&found)),
             Put::Numbered { label, filter } => {
                 let value = filter.and_then(|_| found.name(VALUE_GROUP)).unwrap_or(whole);
-                if value.is_empty() || filter.is_some_and(|filter| !filter.accepts(value.as_str())) {
+                let before = text.get(..value.start()).and_then(|text| text.chars().next_back());
+                let after = text.get(value.end()..).and_then(|text| text.chars().next());
+                if value.is_empty() || filter.is_some_and(|filter| !filter.accepts(value.as_str(), (before, after))) {
                     continue;
                 }
                 (value.range(), numbers.placeholder(label, value.as_str()))

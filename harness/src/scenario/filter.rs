@@ -75,8 +75,12 @@ impl Filter {
         }
     }
 
-    /// Whether a text that fits the pattern is one: what a pattern alone cannot say.
-    pub fn accepts(self, text: &str) -> bool {
+    /// Whether a text that fits the pattern is one, given the signs around it: what a pattern alone cannot say.
+    pub fn accepts(self, text: &str, around: (Option<char>, Option<char>)) -> bool {
+        if self == Filter::Duration {
+            // A group of an id, such as `-931d-`, is no time.
+            return around.0 != Some('-') && around.1 != Some('-');
+        }
         if self != Filter::HexId {
             return true;
         }
@@ -98,14 +102,17 @@ mod tests {
     fn found(filter: Filter, text: &str) -> Vec<&str> {
         let pattern = Pattern::new(filter.pattern()).unwrap();
         let all = pattern.regex.captures_iter(text);
-        let values = all.filter_map(|found| found.name(VALUE_GROUP).or(found.get(0)).map(|value| value.as_str()));
-        values.filter(|value| filter.accepts(value)).collect()
+        let values = all.filter_map(|found| found.name(VALUE_GROUP).or(found.get(0)));
+        let around = |at: &regex::Match<'_>| (text[..at.start()].chars().next_back(), text[at.end()..].chars().next());
+        values.filter(|value| filter.accepts(value.as_str(), around(value))).map(|value| value.as_str()).collect()
     }
 
     #[test]
     fn every_filter_finds_its_own_and_leaves_the_rest() {
         let uuid = "123e4567-e89b-12d3-a456-426614174000";
-        let cases: [(Filter, &str, &[&str]); 34] = [
+        let cases: [(Filter, &str, &[&str]); 36] = [
+            (Filter::Duration, "1731e5ee-1dd1-457s-931d-af52f19fa138", &[]),
+            (Filter::Duration, "12345678d-x then 5ms", &["5ms"]),
             (Filter::Uuid, "id 123e4567-e89b-12d3-a456-426614174000.", &[uuid]),
             (Filter::Uuid, "x123e4567-e89b-12d3-a456-426614174000", &[]),
             (Filter::Uuid, "123e4567-e89b-12d3-a456-4266141740001", &[]),

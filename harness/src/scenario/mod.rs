@@ -29,8 +29,7 @@ use crate::problem::Source;
 
 /// Version of the scenario format that this build writes and reads.
 ///
-/// History: 1 — the first format; 1, second edition — steps may have `at_ms`. A build that knows only the first edition
-/// refuses the key by name.
+/// History: 1 — the first format; 1.1 — steps may have `at_ms`.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Minor version: grows when keys are added. A file does not name it; an older build refuses the keys that it lacks.

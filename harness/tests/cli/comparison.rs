@@ -111,7 +111,7 @@ fn a_baseline_that_never_works_is_refused_at_the_first_pair() {
         assert_eq!(calls(&folder, LAST), (3, 3));
     }
     let seen = bench(&folder, "true", " ", "").code(2);
-    assert!(stderr(&seen).contains("--baseline: the command is empty"), "{}", stderr(&seen));
+    assert!(stderr(&seen).contains("--baseline: it is empty"), "{}", stderr(&seen));
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_hook_that_answers_otherwise_under_valgrind_has_no_count() {
     let run = ["run", "--repeat", "1", "--instructions", "--hook", hook, "--out", "a"];
     let seen = bench.hookbench().args(run).assert().code(0);
     assert!(!bench.events("a").iter().any(|event| event["event"] == "instructions-counted"));
-    assert!(stdout(&seen).contains("instructions: no count for one/ask: under valgrind"), "{}", stdout(&seen));
+    assert!(stderr(&seen).contains("instructions: no count for one/ask: under valgrind"), "{}", stderr(&seen));
     assert_eq!(instructions(&bench, &["cat >/dev/null; echo a"], "b").len(), 1);
 }
 
