@@ -1,7 +1,7 @@
 //! What is wrong as workflow commands: lines that a runner of GitHub Actions turns into marks beside the code.
 //!
-//! At most [`MAX_ANNOTATIONS`], since the runner keeps no more of a step; errors come first. A mark stands at the step's
-//! line in `scenario.toml` or the gate's in its file, when [`Places`] knows it.
+//! At most [`MAX_ANNOTATIONS`], since the runner keeps no more of a step; errors come first. A mark stands at the
+//! step's line in `scenario.toml` or the gate's in its file, when [`Places`] knows it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The labelled steps as TREC files: a run (what came, ranked) and qrels (what was relevant), for trec_eval and its kin.
+//! The labelled steps as TREC files: a run (what came, ranked) and qrels (what was relevant), for trec_eval.
 //!
 //! A query is `scenario/step` with white space and percent signs escaped. The run holds the usual answer of the hook
 //! under test: the one that came most often. Scores fall by one a rank, so no tool can reorder ties. A step that should

@@ -51,7 +51,11 @@ pub(super) fn gates(summary: &Summary) -> Gates {
 }
 
 fn row(gate: &GateResult) -> GateRow {
-    let unit = if gate.unit.is_empty() { String::new() } else { format!("\u{a0}{}", gate.unit) };
+    let unit = match &*gate.unit {
+        "" => String::new(),
+        "x" => "×".to_owned(),
+        unit => format!("\u{a0}{unit}"),
+    };
     let alone = GateResult { interval: None, ..gate.clone() };
     GateRow {
         badge: Badge::of(gate.verdict),

@@ -17,6 +17,8 @@ const MAX_EVENTS: usize = 40;
 const N_SLICES: usize = 100;
 /// How many times the last hundredth must exceed the rest to be left off the scale.
 const FAR_OUT: f64 = 4.0;
+/// Least distance of two labels of the axis, in hundredths of the width.
+const MIN_GAP: f64 = 9.0;
 /// Height of a lane above its line, in pixels.
 const LANE: f64 = 22.0;
 /// Height of the floor's lane below the last line.
@@ -149,8 +151,11 @@ fn figures(times: &Distribution) -> Vec<String> {
 
 fn axis(scale: &LogScale) -> String {
     let mut svg = Svg::new(20.0);
+    let mut last = f64::NEG_INFINITY;
     for (place, label) in scale.marks() {
-        let Some(label) = label else { continue };
+        // Labels that close would touch on a narrow screen.
+        let Some(label) = label.filter(|_| place - last >= MIN_GAP) else { continue };
+        last = place;
         let anchor = match place {
             place if place < 4.0 => Anchor::Start,
             place if place > 96.0 => Anchor::End,

@@ -1,9 +1,9 @@
 //! One HTML file for a person: self-contained, readable without scripts, from a file or a server.
 //!
 //! The page asks for nothing: a content policy forbids everything but its own style. Every text passes through the
-//! template's escaping or [`svg`]'s, so neither a hook's output nor a scenario's name can become markup. Lists are
-//! bounded and say what they leave out, so a run of thousands of steps stays a page. The same summary gives the same
-//! bytes: no clock, no path of this machine.
+//! template's escaping or that of `svg.rs`, so neither a hook's output nor a scenario's name can become markup. Lists
+//! are bounded and say what they leave out, so a run of thousands of steps stays a page. The same summary gives the
+//! same bytes: no clock, no path of this machine.
 
 mod budget;
 mod findings;

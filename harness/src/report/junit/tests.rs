@@ -1,6 +1,6 @@
 //! The file against the rules of `junit-10.xsd` of Jenkins' xUnit plugin, written down here as data.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may stop at a surprise")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
 
 use std::path::Path;
 
@@ -11,20 +11,37 @@ use crate::record::replay;
 use crate::run_event::{FindingKind, RunEvent, StepResult};
 use crate::summary::fixture::{finding, run, step};
 
-/// Element → attributes it must have, attributes it may have, elements it may hold.
-const RULES: [(&str, &[&str], &[&str], &[&str]); 7] = [
-    ("testsuites", &[], &["name", "time", "tests", "failures", "errors"], &["testsuite"]),
-    (
-        "testsuite",
-        &["name", "tests", "failures", "errors"],
-        &["time", "skipped", "timestamp", "hostname", "id", "package", "group"],
-        &["testcase", "properties", "system-out", "system-err"],
-    ),
-    ("testcase", &["name"], &["time", "classname"], &["skipped", "error", "failure", "system-out", "system-err"]),
-    ("failure", &[], &["type", "message"], &[]),
-    ("error", &[], &["type", "message"], &[]),
-    ("skipped", &[], &["type", "message"], &[]),
-    ("system-out", &[], &[], &[]),
+/// What an element may look like.
+struct Rule {
+    element: &'static str,
+    must: &'static [&'static str],
+    may: &'static [&'static str],
+    holds: &'static [&'static str],
+}
+
+const RULES: [Rule; 7] = [
+    Rule {
+        element: "testsuites",
+        must: &[],
+        may: &["name", "time", "tests", "failures", "errors"],
+        holds: &["testsuite"],
+    },
+    Rule {
+        element: "testsuite",
+        must: &["name", "tests", "failures", "errors"],
+        may: &["time", "skipped", "timestamp", "hostname", "id", "package", "group"],
+        holds: &["testcase", "properties", "system-out", "system-err"],
+    },
+    Rule {
+        element: "testcase",
+        must: &["name"],
+        may: &["time", "classname"],
+        holds: &["skipped", "error", "failure", "system-out", "system-err"],
+    },
+    Rule { element: "failure", must: &[], may: &["type", "message"], holds: &[] },
+    Rule { element: "error", must: &[], may: &["type", "message"], holds: &[] },
+    Rule { element: "skipped", must: &[], may: &["type", "message"], holds: &[] },
+    Rule { element: "system-out", must: &[], may: &[], holds: &[] },
 ];
 
 /// Everything that a strict reader would refuse.
@@ -43,7 +60,7 @@ fn faults(xml: &str) -> Vec<String> {
     }
     for node in document.descendants().filter(Node::is_element) {
         let name = node.tag_name().name();
-        let Some((_, must, may, holds)) = RULES.iter().find(|(known, ..)| *known == name) else {
+        let Some(Rule { must, may, holds, .. }) = RULES.iter().find(|rule| rule.element == name) else {
             faults.push(format!("element {name}"));
             continue;
         };
