@@ -376,7 +376,7 @@ fn launcher_that_its_hook_ends_is_an_ending_and_replaced() {
     block_on(async {
         let mut launcher = launcher();
         let killed = launcher.call(&shell("echo said; kill -KILL $PPID; sleep 0.2")).await.unwrap();
-        assert_eq!((killed.ending, text(&killed.stdout)), (Ending::LauncherLost, "said\n"));
+        assert_eq!((killed.ending, text(&killed.stdout)), (Ending::LauncherLost, "said"));
         assert_eq!(launcher.call(&shell("exit 3")).await.unwrap().ending, Ending::Exited(3));
     });
 }
