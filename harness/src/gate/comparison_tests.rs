@@ -390,6 +390,56 @@ fn instructions_are_compared_by_the_geometric_mean_over_steps() {
 }
 
 #[test]
+fn a_large_step_does_not_hide_a_small_one() {
+    let mut bench = Bench::new().measured(1, 1.0);
+    for (arm, large, small) in [(Arm::Baseline, 1_000_000, 1_000), (Arm::Candidate, 1_000_000, 1_210)] {
+        let mut call = step("s", "y", 1, 0);
+        call.arm = arm;
+        bench.events.push(RunEvent::StepFinished(call));
+        for (name, instructions) in [("x", large), ("y", small)] {
+            let (scenario, step) = ("s".to_owned(), name.to_owned());
+            bench.events.push(RunEvent::InstructionsCounted { scenario, step, arm, instructions });
+        }
+    }
+    // The root of 1 × 1.21 is 1.1, while the sums differ by 0.02 %.
+    let result = answer("instructions < +9% vs baseline", &bench);
+    assert_eq!((result.verdict, result.estimate, result.n), (Verdict::Fail, Some(10.0), 2));
+    assert!(result.reason.contains("most at s/y, from 1000 to 1210"), "{}", result.reason);
+    assert!(answer("instructions > -9% vs baseline", &bench).reason.contains("most at s/x"));
+}
+
+#[test]
+fn a_reason_names_a_handful_of_steps_that_retrieve_worse() {
+    let mut bench = Bench::new();
+    for (arm, ranked) in [(Arm::Baseline, ["a"]), (Arm::Candidate, ["b"])] {
+        for index in 0..7 {
+            let mut call = step("s", &format!("q{index}"), index, 0);
+            call.arm = arm;
+            let found: &[&str] = if index == 6 { &["a"] } else { &ranked };
+            call.retrieved = Some(retrieved(found, &[("a", 3)], 0));
+            bench.events.push(RunEvent::StepFinished(call));
+        }
+    }
+    let reason = |gate: &str| answer(gate, &bench).reason;
+    let all = reason("retrieval.hit@5 >= -5% vs baseline");
+    assert!(all.contains("worse at s/q0, s/q1, s/q2, s/q3, s/q4 and 1 more"), "{all}");
+    let five = reason("retrieval.hit@5[step=q?,scenario=s] >= -5% vs baseline with min_n=1");
+    assert_eq!(five.matches("s/q").count(), 5);
+    assert!(reason("retrieval.hit@5[step=q0] >= -5% vs baseline").contains("; worse at s/q0)"));
+}
+
+#[test]
+fn a_cap_that_every_call_breaks_fails_among_many_too() {
+    // None of ten keeps the bound: p is 1/1024, and twenty times that is under 5 %.
+    let steps = (0..10).map(|round| step("s", "x", 0, round));
+    let run = crate::summary::fixture::summary(10, steps);
+    for gate in ["latency.cpu.p50 <= 1ms", "latency.cpu.p50 >= 3ms"] {
+        let judged = judge_all(&gates(&[gate; 20]), &run, &Stored::default());
+        assert!(judged.iter().all(|result| result.verdict == Verdict::Fail), "{:?}", judged[0]);
+    }
+}
+
+#[test]
 fn a_saved_run_is_compared_exactly_and_its_times_only_warn() {
     let sized = |bytes: u64| move |result: &mut StepResult| result.injected_bytes = bytes;
     let old = Bench::new().measured(20, 1.0).changed(Arm::Candidate, sized(100)).summary();

@@ -98,7 +98,12 @@ async fn observe(link: &mut Link, call: &Call) -> io::Result<(Observation, bool)
 
     let began = Instant::now();
     let ended = match pump_until_ended(link, call, &mut feed, &mut out, &mut err).await {
-        Err(error) if is_loss(&error) => return Ok((unseen(out, err, began.elapsed()), false)),
+        Err(error) if is_loss(&error) => {
+            // What it said before is there, whoever is seen to be ready first.
+            out.pull_now()?;
+            err.pull_now()?;
+            return Ok((unseen(out, err, began.elapsed()), false));
+        }
         ended => ended?,
     };
     feed.push_now()?;
