@@ -1,10 +1,9 @@
 //! Greedy selection of a team: segments that cover together what none of them covers alone.
 //!
 //! At each step the candidates are the unselected segments among the first few by coverage (see
-//! [`coverage_local_distinctiveness`](crate::route::coverage_local_distinctiveness)), few growing with the team; the one of most worth
-//! beside those already chosen is taken, of equal ones the one with the smaller number. The order of taking is the
-//! order of the routes. A segment that covers no term of the query has no signal and is no candidate: it would be
-//! listed behind all others.
+//! [`coverage_local_distinctiveness`](super::coverage_local_distinctiveness)), few growing with the team; the one of
+//! most worth beside those already chosen is taken, of equal ones the one with the smaller number. The order of taking
+//! is the order of the routes. A segment that covers no term of the query has no signal and is no candidate.
 
 use crate::route::best::best_positive;
 use crate::route::coverage_local_distinctiveness::{give_evidence_reasons, scores};
