@@ -405,6 +405,18 @@ mod tests {
     }
 
     #[test]
+    fn strategy_brings_its_number_of_sessions_unless_the_file_says_another() {
+        let of = |text: &str| {
+            let recall = Config::parse(text, Path::new("c")).0.recall;
+            (recall.strategy, recall.query_top_n)
+        };
+        assert_eq!(of(""), ("best-record".to_owned(), 5));
+        let mission = "[recall]\nstrategy = \"local-distinctiveness\"\n";
+        assert_eq!(of(mission), ("local-distinctiveness".to_owned(), 3));
+        assert_eq!(of(&format!("{mission}query_top_n = 7\n")), ("local-distinctiveness".to_owned(), 7));
+    }
+
+    #[test]
     fn environment_without_home_has_no_store() {
         assert_eq!(Environment::from_lookup(|_| None).store_root, None);
         let xdg = Environment::from_lookup(|name| (name == "XDG_DATA_HOME").then(|| "/data".into()));

@@ -105,7 +105,7 @@ fn settings_that_cannot_be_used_leave_the_defaults_in_effect() {
 
 #[test]
 fn good_settings_are_silent_and_work() {
-    let text = "[recall]\nmax_items = 1\nstrategy = \"bm25-max\"\nthreshold = 100.0\n[retention]\nmax_age_days = 30\n\
+    let text = "[recall]\nmax_items = 1\nstrategy = \"typed-evidence\"\nthreshold = 100.0\n[retention]\nmax_age_days = 30\n\
                 [deadline]\nrecall_ms = 1300\n";
     let (world, project) = with_settings(text);
     assert_eq!(problems(&world, &project), "");

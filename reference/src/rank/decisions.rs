@@ -1,6 +1,7 @@
-//! Decisions of `hookmem rank` as JSON Lines: per query and strategy where it looked, what it would inject, what it cost.
+//! Decisions of `hookmem rank` as JSON Lines: per query and strategy where it looked, what it would inject and what
+//! that cost.
 //!
-//! The first line names format and version; each further line is one [`Row`]. Readers pass over members that they do
+//! The first line names format and version; each further line is one [`row`]. Readers pass over members that they do
 //! not know. Schema and a sample: `reference/samples/decisions-v1.schema.json` and `decisions-v1.jsonl`.
 
 use std::time::Duration;

@@ -6,6 +6,37 @@ use crate::route::{REASON_TERMS, Route};
 /// Terms that more segments have are named in no reason: they say little, and remembering them costs much.
 const NAMED_FREQUENCY: u32 = 1_024;
 
+/// Places of a few segments in a list of them. Asked for every entry of long lists, of which hardly any is among the
+/// few: one byte a segment says so before anything is searched.
+pub struct Places {
+    marks: Vec<bool>,
+    places: Vec<(u32, usize)>,
+}
+
+impl Places {
+    /// The places of these segments, in order.
+    pub fn of(segments: impl Iterator<Item = u32>) -> Places {
+        let mut places: Vec<(u32, usize)> = segments.zip(0..).collect();
+        places.sort_unstable();
+        let mut marks = vec![false; places.last().map_or(0, |(segment, _)| *segment as usize + 1)];
+        for (segment, _) in &places {
+            if let Some(mark) = marks.get_mut(*segment as usize) {
+                *mark = true;
+            }
+        }
+        Places { marks, places }
+    }
+
+    /// The place of a segment.
+    pub fn find(&self, segment: u32) -> Option<usize> {
+        if !self.marks.get(segment as usize).copied().unwrap_or(false) {
+            return None;
+        }
+        let found = self.places.binary_search_by_key(&segment, |(segment, _)| *segment).ok()?;
+        self.places.get(found).map(|(_, place)| *place)
+    }
+}
+
 /// The `limit` highest scores, highest first, equal ones by segment number. `scores` come by segment, ascending;
 /// those without a signal are left out by the caller.
 pub fn best(scores: impl Iterator<Item = (u32, f32)>, limit: usize) -> Vec<Route> {
@@ -30,19 +61,16 @@ pub fn best_positive(scores: &[f32], limit: usize) -> Vec<Route> {
     best((0..).zip(scores.iter().copied()).filter(|(_, score)| *score > 0.0), limit)
 }
 
-/// Fills in the reasons. `gains(term, add)` calls `add(segment, gain)` for each segment that the term speaks for.
-pub fn give_reasons(
-    routes: &mut [Route],
-    question: &Question<'_>,
-    gains: &dyn Fn(&Term<'_>, &mut dyn FnMut(u32, f32)),
-) {
-    let mut places: Vec<(u32, usize)> = routes.iter().map(|route| route.segment).zip(0..).collect();
-    places.sort_unstable();
+/// Called with a term and `add`, calls `add(segment, gain)` for each segment that the term speaks for.
+pub type Gains<'a> = dyn Fn(&Term<'_>, &mut dyn FnMut(u32, f32)) + 'a;
+
+/// Fills in the reasons.
+pub fn give_reasons(routes: &mut [Route], question: &Question<'_>, gains: &Gains<'_>) {
+    let places = Places::of(routes.iter().map(|route| route.segment));
     let mut named: Vec<Vec<(f32, &str)>> = vec![Vec::new(); routes.len()];
     for term in question.terms.iter().filter(|term| term.frequency <= NAMED_FREQUENCY) {
         gains(term, &mut |segment, gain| {
-            let found = places.binary_search_by_key(&segment, |(segment, _)| *segment).ok();
-            let place = found.and_then(|at| places.get(at)).and_then(|(_, place)| named.get_mut(*place));
+            let place = places.find(segment).and_then(|place| named.get_mut(place));
             if let Some(named) = place.filter(|_| gain > 0.0) {
                 named.push((gain, term.text));
             }

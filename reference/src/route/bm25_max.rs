@@ -1,8 +1,8 @@
 //! Bm25Max, a baseline: the segments of the records whose content's words score best.
 //!
-//! As [`best_record`](crate::route::best_record), with plain BM25 (`k1 = 1.2`, `b = 0.75`) over request, body and affected paths, each
-//! weighing the same; neither written lines nor code words count, and a summary counts as much as an outcome. The
-//! routed segments' records are then ranked by the whole score, as after every routing.
+//! As [`best_record`], with plain BM25 (`k1 = 1.2`, `b = 0.75`) over request, body and affected
+//! paths, each weighing the same; neither written lines nor code words count, and a summary counts as much as an
+//! outcome. The routed segments' records are then ranked by the whole score, as after every routing.
 
 use crate::query::Query;
 use crate::rank::{Weights, rank};

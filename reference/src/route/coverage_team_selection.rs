@@ -1,7 +1,7 @@
 //! CoverageTeamSelection: a team that brings new terms, new kinds of evidence, new neighbours and a time.
 //!
 //! A candidate's worth is `G + 1.6 C` with C its score by
-//! [`coverage_local_distinctiveness`](crate::route::coverage_local_distinctiveness). Per term of the query that it covers,
+//! [`coverage_local_distinctiveness`](super::coverage_local_distinctiveness). Per term of the query that it covers,
 //! `gain += 1.35 lw idf em` when no member covers the term, else `0.18 lw idf em`; per pair of kind of evidence and
 //! term that no member has, `gain += idf * {entity 0.75, local_memory 0.65, topic 0.45, term 0.30}`, E such pairs. X
 //! are its connection terms (its strongest 16 entities, 8 topics and 16 window terms) that no member has, at most 4.

@@ -1,12 +1,11 @@
 //! Greedy selection of a team: segments that cover together what none of them covers alone.
 //!
 //! At each step the candidates are the unselected segments among the first few by coverage (see
-//! [`coverage_local_distinctiveness`](crate::route::coverage_local_distinctiveness)), few growing with the team; the one of most worth
-//! beside those already chosen is taken, of equal ones the one with the smaller number. The order of taking is the
-//! order of the routes. A segment that covers no term of the query has no signal and is no candidate: it would be
-//! listed behind all others.
+//! [`coverage_local_distinctiveness`](super::coverage_local_distinctiveness)), few growing with the team; the one of
+//! most worth beside those already chosen is taken, of equal ones the one with the smaller number. The order of taking
+//! is the order of the routes. A segment that covers no term of the query has no signal and is no candidate.
 
-use crate::route::best::best_positive;
+use crate::route::best::{Places, best_positive};
 use crate::route::coverage_local_distinctiveness::{give_evidence_reasons, scores};
 use crate::route::question::Question;
 use crate::route::{Route, RoutingIndex, Weights};
@@ -35,17 +34,14 @@ pub trait Team {
 /// The candidates that a team of `limit` can ever look at, best first by coverage.
 pub fn candidates(question: &Question<'_>, index: &dyn RoutingIndex, pool: usize) -> Vec<Candidate> {
     let ranked = best_positive(&scores(question, index), pool);
-    let mut places: Vec<(u32, usize)> = ranked.iter().map(|route| route.segment).zip(0..).collect();
-    places.sort_unstable();
+    let places = Places::of(ranked.iter().map(|route| route.segment));
     let mut all: Vec<Candidate> = ranked
         .into_iter()
         .map(|route| Candidate { segment: route.segment, coverage: route.score, held: Vec::new() })
         .collect();
     for (number, term) in question.terms.iter().enumerate() {
         index.visit_segments(term.text, &mut |segment, weights| {
-            let found = places.binary_search_by_key(&segment, |(segment, _)| *segment).ok();
-            let place = found.and_then(|at| places.get(at)).map(|(_, place)| *place);
-            if let Some(candidate) = place.and_then(|place| all.get_mut(place)) {
+            if let Some(candidate) = places.find(segment).and_then(|place| all.get_mut(place)) {
                 candidate.held.push((number, weights));
             }
         });

@@ -1,10 +1,10 @@
 //! TeamCoverageLocalDistinctiveness: a team that covers the query's terms, each term once.
 //!
 //! A candidate's worth is `G + 2 C` with C its score by
-//! [`coverage_local_distinctiveness`](crate::route::coverage_local_distinctiveness) and, over the terms that it covers and no member does,
-//! `G = g (1 + r) + 2.5 r + c`: `g = sum of lw idf em`, r the share of the query's idf and c the share of its terms;
-//! `G = 0` without such a term. Looked at are the first `max(8, 3 (members + 1))` by C; see
-//! [`team`](crate::route::team) for the order. Formula: the first seed of the project's mission; the weights are its.
+//! [`coverage_local_distinctiveness`](super::coverage_local_distinctiveness) and, over the terms that it covers and no
+//! member does, `G = g (1 + r) + 2.5 r + c`: `g = sum of lw idf em`, r the share of the query's idf and c the share of
+//! its terms; `G = 0` without such a term. Looked at are the first `max(8, 3 (members + 1))` by C; see
+//! [`team`](super::team) for the order. Formula: the first seed of the project's mission; the weights are its.
 
 use crate::route::coverage_local_distinctiveness::evidence;
 use crate::route::question::Question;

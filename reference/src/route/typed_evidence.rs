@@ -1,13 +1,13 @@
 //! TypedEvidence: coverage, and terms that play the same part in query and segment.
 //!
 //! `score = C + 1.15 TE` with C by
-//! [`coverage_local_distinctiveness`](crate::route::coverage_local_distinctiveness) and TE from the sets of terms that query and segment
-//! share as people, subjects, times, actions and objects, each counted up to 8: 0 unless two of them are not empty,
-//! else `1.4 min(people, 3) + 0.75 min(subjects, 4) + 1.0 min(times, 2) + 0.7 min(actions, 3) + 0.55 min(objects, 4)`,
-//! plus for each pair that both sets are there: person and any other 1.0, time and any other 0.8, subject and action
-//! 0.75, subject and object 0.55, action and object 0.9, plus 0.35 for each set beyond the first. Formula: the first
-//! seed of the project's mission; the weights are its. (Its list of pairs that TE needs one of names every pair of two
-//! sets, so the first condition says it all.)
+//! [`coverage_local_distinctiveness`](super::coverage_local_distinctiveness) and TE from the sets of terms that query
+//! and segment share as people, subjects, times, actions and objects, each counted up to 8: 0 unless two of them are
+//! not empty, else `1.4 min(people, 3) + 0.75 min(subjects, 4) + 1.0 min(times, 2) + 0.7 min(actions, 3) + 0.55
+//! min(objects, 4)`, plus for each pair that both sets are there: person and any other 1.0, time and any other 0.8,
+//! subject and action 0.75, subject and object 0.55, action and object 0.9, plus 0.35 for each set beyond the first.
+//! Formula: the first seed of the project's mission; the weights are its. (Its list of pairs that TE needs one of
+//! names every pair of two sets, so the first condition says it all.)
 //!
 //! What is in a set is decided in [`bucket`](crate::route::bucket).
 

@@ -166,7 +166,7 @@ impl Part {
 
     /// Calls `visit(segment, buckets)` for each bucket that a segment has the term in.
     pub fn visit_buckets(&self, term: u64, visit: &mut dyn FnMut(u32, Buckets)) {
-        routing::visit(&self.side, term, &mut |entry| visit(entry.segment, entry.buckets));
+        routing::visit_listed(&self.side, term, visit);
         if let Some(rare) = self.rare() {
             routing::visit_typed(rare, term, visit);
         }

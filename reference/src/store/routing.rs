@@ -1,16 +1,16 @@
 //! The routing index of a part: term hash to the segments whose profile has the term, with their weights.
 //!
-//! In the part's side file: `route-keys` (sorted hashes), `route-ends` (`u64`, end of each list), `route-counts` (`u32`,
-//! segments in each) and `route-lists`. A list is a run of entries in ascending segment order: the difference to the
-//! segment before as LEB128, one byte of flags (bits 0 to 3: which of the four weights follow; 4: subject, 5: object),
-//! and each present weight as `f32`. Exact, so that every strategy can be computed from it; absent weights, the usual
-//! case, cost nothing. Beside it `route-local` holds, entry for entry, segment (`u32`) and local weight (`f32`), for the
-//! strategy that the mission names for hooks: a tenth of the cost of decoding a list.
+//! In the part's side file: `route-keys` (sorted hashes), `route-ends` (`u64`, end of each list), `route-counts`
+//! (`u32`, segments in each) and `route-lists`. A list is a run of entries in ascending segment order: the difference
+//! to the segment before as LEB128, one byte of flags (bits 0 to 3: which of the four weights follow; 4: subject, 5:
+//! object), and each present weight as `f32`. Exact, so that every strategy can be computed from it; absent weights,
+//! the usual case, cost nothing. Beside it `route-local` holds, entry for entry, segment (`u32`) and local weight
+//! (`f32`), for the strategy that the mission names for hooks: a tenth of the cost of decoding a list.
 //!
-//! In a file of its own, mapped only by the strategies that ask: `segments` (`u32`, ascending, those with records in the
-//! part), `flags` (a byte each), `connection-ends` (`u32`, count up to each) and `connections` (`u32`, upper half of a
-//! term's hash); `typed-keys` (sorted hashes), `typed-ends` (`u64`) and `typed-lists` (the difference to the segment
-//! before as LEB128, one byte of buckets) for actions and times.
+//! In a file of its own, mapped only by the strategies that ask: `segments` (`u32`, ascending, those with records in
+//! the part), `flags` (a byte each), `connection-ends` (`u32`, count up to each) and `connections` (`u32`, upper half
+//! of a term's hash); `typed-keys` (sorted hashes), `typed-ends` (`u64`) and `typed-lists` (the difference to the
+//! segment before as LEB128, one byte of buckets) for actions and times.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -134,6 +134,20 @@ pub fn visit(side: &Side, hash: u64, visit: &mut dyn FnMut(Entry)) {
     }
 }
 
+/// Calls `visit(segment, buckets)` for each entry of a term's list: of subject and object, which the term stands in.
+pub fn visit_listed(side: &Side, hash: u64, visit: &mut dyn FnMut(u32, Buckets)) {
+    let list = list_range(side, "route-keys", "route-ends", hash).and_then(|range| side.bytes("route-lists", range));
+    let mut rest = list.as_deref().unwrap_or(&[]);
+    let mut segment = 0_u32;
+    while let Some(gap) = decode_gap(&mut rest)
+        && let Some((flags, shares)) = rest.split_first()
+    {
+        rest = shares.get(share_bytes(*flags)..).unwrap_or(&[]);
+        segment = segment.saturating_add(gap);
+        visit(segment, buckets(*flags));
+    }
+}
+
 /// Calls `visit(segment, local weight)` for each entry of a term's list.
 pub fn visit_local(side: &Side, hash: u64, visit: &mut dyn FnMut(u32, f32)) {
     let list = local_list(side, hash);
@@ -220,22 +234,36 @@ fn decode_gap(rest: &mut &[u8]) -> Option<u32> {
     Some(gap)
 }
 
+/// Takes the next entry. Which weights are there changes from entry to entry, so they are picked without a branch.
 fn decode(rest: &mut &[u8]) -> Option<(u32, Weights, Buckets)> {
     let gap = decode_gap(rest)?;
-    let (flags, behind) = rest.split_first()?;
-    *rest = behind;
-    let mut all = [0.0; 4];
-    for (bit, weight) in (0..).zip(&mut all) {
-        if flags >> bit & 1 == 1 {
-            let (bytes, behind) = rest.split_first_chunk::<4>()?;
-            *rest = behind;
-            let value = f32::from_le_bytes(*bytes);
-            // A share is at most 1; a damaged one must not decide a route.
-            *weight = if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
-        }
+    let (flags, shares) = rest.split_first()?;
+    *rest = shares.get(share_bytes(*flags)..)?;
+    let mut window = [0_u8; 16];
+    match shares.first_chunk::<16>() {
+        Some(whole) => window = *whole,
+        None => window.get_mut(..shares.len())?.copy_from_slice(shares),
     }
-    let [terms, entities, topics, local_memory] = all;
+    let mut shares = [0.0_f32; 4];
+    for (share, bytes) in shares.iter_mut().zip(window.as_chunks::<4>().0) {
+        *share = f32::from_le_bytes(*bytes);
+    }
+    let share = |bit: u32| {
+        let place = (flags & ((1 << bit) - 1)).count_ones() as usize;
+        let share = shares.get(place & 3).copied().unwrap_or(0.0);
+        // A share is at most 1; a damaged one must not decide a route.
+        if flags >> bit & 1 == 1 && (0.0..=1.0).contains(&share) { share } else { 0.0 }
+    };
+    let weights = Weights { terms: share(0), entities: share(1), topics: share(2), local_memory: share(3) };
+    Some((gap, weights, buckets(*flags)))
+}
+
+/// Bytes of the weights behind these flags.
+fn share_bytes(flags: u8) -> usize {
+    (flags & 15).count_ones() as usize * 4
+}
+
+fn buckets(flags: u8) -> Buckets {
     let bucket = |bit, bucket| if flags & bit != 0 { bucket } else { Buckets::default() };
-    let buckets = bucket(SUBJECT, Buckets::SUBJECT).or(bucket(OBJECT, Buckets::OBJECT));
-    Some((gap, Weights { terms, entities, topics, local_memory }, buckets))
+    bucket(SUBJECT, Buckets::SUBJECT).or(bucket(OBJECT, Buckets::OBJECT))
 }

@@ -34,7 +34,7 @@ fn names_are_those_of_the_mission_and_lead_back() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, max_global_rejects: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::profiles::config())]
 
     #[test]
     fn numbering_segments_otherwise_changes_nothing(

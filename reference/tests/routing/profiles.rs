@@ -117,3 +117,8 @@ fn segment() -> impl Strategy<Value = Segment> {
 pub(crate) fn profiles() -> impl Strategy<Value = Profiles> {
     vec(segment(), 0..30).prop_map(Profiles)
 }
+
+/// Random cases of each test; near ties are passed over.
+pub(crate) fn config() -> ProptestConfig {
+    ProptestConfig { cases: 256, max_global_rejects: 100_000, failure_persistence: None, ..ProptestConfig::default() }
+}

@@ -233,7 +233,7 @@ fn check(strategy: Strategy, profiles: &Profiles, terms: &[String], limit: usize
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, max_global_rejects: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::profiles::config())]
 
     #[test]
     fn every_strategy_scores_as_its_formula_says(

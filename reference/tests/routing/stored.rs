@@ -55,13 +55,12 @@ fn queries() -> Vec<Vec<String>> {
     texts.iter().map(|text| hookmem::analyze::tokens(text)).collect()
 }
 
-fn store(root: &Path, chunks: &[std::ops::Range<usize>], policy: FoldPolicy) {
-    for chunk in chunks {
-        let never = FoldPolicy { documents: u32::MAX, bytes: u64::MAX, ..FoldPolicy::default() };
-        let store = IndexStore::at_path(root).unwrap().with_fold_policy(never);
-        store.upsert_many(chunk.clone().map(document)).unwrap();
-        fold(root, None, policy).unwrap();
-    }
+/// Stores documents and folds them.
+fn store(root: &Path, numbers: std::ops::Range<usize>, policy: FoldPolicy) {
+    let never = FoldPolicy { documents: u32::MAX, bytes: u64::MAX, ..FoldPolicy::default() };
+    let store = IndexStore::at_path(root).unwrap().with_fold_policy(never);
+    store.upsert_many(numbers.map(document)).unwrap();
+    fold(root, None, policy).unwrap();
 }
 
 /// Everything that the index says of the words, for comparison.
@@ -101,7 +100,7 @@ fn one_part_and_the_unfolded_tail_say_what_profiles_in_memory_say() {
     assert!(expected.contains("Buckets(8)") && expected.contains("Buckets(4)"), "actions and times are there");
     let home = tempfile::tempdir().unwrap();
     let folded = home.path().join("folded");
-    store(&folded, &[0..200], FoldPolicy::default());
+    store(&folded, 0..200, FoldPolicy::default());
     let snapshot = Snapshot::open(&folded).unwrap();
     assert_eq!(told(&snapshot), expected);
     let tail = home.path().join("tail");
@@ -122,7 +121,8 @@ fn segments_in_several_parts_and_a_tail_are_routed_to_once() {
     let home = tempfile::tempdir().unwrap();
     // No part is built again: session 12 lies in both, session 25 in the second and the tail.
     let policy = FoldPolicy { small_part: 0, ..FoldPolicy::default() };
-    store(home.path(), &[0..50, 50..70], policy);
+    store(home.path(), 0..50, policy);
+    store(home.path(), 50..70, policy);
     let never = FoldPolicy { documents: u32::MAX, bytes: u64::MAX, ..FoldPolicy::default() };
     IndexStore::at_path(home.path()).unwrap().with_fold_policy(never).upsert_many((70..104).map(document)).unwrap();
     let snapshot = Snapshot::open(home.path()).unwrap();
@@ -146,7 +146,7 @@ fn segments_in_several_parts_and_a_tail_are_routed_to_once() {
 #[test]
 fn without_its_file_of_rare_tables_a_part_still_routes() {
     let home = tempfile::tempdir().unwrap();
-    store(home.path(), &[0..200], FoldPolicy::default());
+    store(home.path(), 0..200, FoldPolicy::default());
     let snapshot = Snapshot::open(home.path()).unwrap();
     let part = home.path().join("index/1/part-1.routes");
     std::fs::remove_file(part).unwrap();

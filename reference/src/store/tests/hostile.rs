@@ -30,7 +30,10 @@ fn use_all(snapshot: &Snapshot) {
         snapshot.segment_frequency(term);
         let mut visits = 0;
         snapshot.visit_segments(term, &mut |_, _| visits += 1);
-        let _ = crate::route::Strategy::default().route(&[term.to_owned()], snapshot, 3);
+        for strategy in crate::route::Strategy::ALL {
+            let routes = strategy.route(&[term.to_owned()], snapshot, 3);
+            assert!(routes.iter().all(|route| route.score.is_finite()), "{strategy:?} {routes:?}");
+        }
     }
     for (number, facts) in snapshot.recent() {
         let _ = (snapshot.document(number), snapshot.segment_name(facts.segment));
