@@ -178,7 +178,9 @@ fn decided(path: &Path) -> Result<Decided, String> {
             names.extend(row.top_n.map(|n| format!("{strategy}@{n}")));
             names.push(strategy);
         }
-        let routes = row.routes.map(|routes| routes.into_iter().map(|route| route.segment).collect());
+        // No route and no number of routes: it looked everywhere, and routed nothing.
+        let routes = row.routes.filter(|routes| !routes.is_empty() || row.top_n.is_some());
+        let routes = routes.map(|routes| routes.into_iter().map(|route| route.segment).collect());
         let decision = Decision {
             injected: row.injected,
             injected_bytes: row.injected_bytes,

@@ -38,7 +38,7 @@ pub struct RankArgs {
     /// Records ranked a query
     #[arg(long, value_name = "K", default_value_t = 50)]
     pub k: usize,
-    /// Which sessions are looked into, by one strategy or several: all-segments, best-record, bm25-max,
+    /// Which sessions are looked into, by one strategy, several, or `all`: all-segments, best-record, bm25-max,
     /// sparse-overlap, kl-divergence, local-distinctiveness, coverage-local-distinctiveness,
     /// team-coverage-local-distinctiveness, coverage-team-selection, typed-evidence
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "all-segments")]
@@ -149,7 +149,9 @@ fn arms(args: &RankArgs) -> Result<Vec<Arm>, RankError> {
     let suffix = if args.no_written { "-no-written" } else { "" };
     let mut arms = Vec::new();
     let mut seen = HashSet::new();
-    for name in &args.strategy {
+    let all = || Routing::all().map(|routing| routing.name().to_owned()).collect();
+    let names: Vec<String> = if args.strategy.iter().any(|name| name == "all") { all() } else { args.strategy.clone() };
+    for name in &names {
         let routing = Routing::parse(name).ok_or_else(|| RankError::Strategy {
             name: name.clone(),
             known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", "),
@@ -193,7 +195,7 @@ impl<'a> Decisions<'a> {
     }
 
     fn write(&mut self, query: &CorpusQuery, arm: &Arm, outcome: &Outcome) -> Result<(), RankError> {
-        self.line(decisions::row(&query.qid, arm.method.routing.name(), arm.top_n(), outcome))
+        self.line(decisions::row(&query.qid, &arm.tag, arm.method.routing.name(), arm.top_n(), outcome))
     }
 
     fn line(&mut self, line: Result<String, serde_json::Error>) -> Result<(), RankError> {

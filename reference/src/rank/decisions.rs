@@ -15,7 +15,7 @@ pub const FORMAT: &str = "hookmem-decisions";
 
 /// Version of the format.
 ///
-/// * 1: `qid`, `strategy`, `top_n`, `routes` (`segment`, `score`, `reason`), `injected`, `injected_bytes`, `route_us`,
+/// * 1: `qid`, `run` (the tag of the TREC run), `strategy`, `top_n`, `routes` (`segment`, `score`, `reason`), `injected`, `injected_bytes`, `route_us`,
 ///   `query_us`.
 pub const VERSION: u32 = 1;
 
@@ -35,6 +35,7 @@ struct RouteRow<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     qid: &'a str,
+    run: &'a str,
     strategy: &'a str,
     top_n: Option<usize>,
     routes: Vec<RouteRow<'a>>,
@@ -50,10 +51,17 @@ pub fn header() -> Result<String, serde_json::Error> {
 }
 
 /// The line of one query and strategy, without its end. `top_n` is `None` for a strategy that looks everywhere.
-pub fn row(qid: &str, strategy: &str, top_n: Option<usize>, outcome: &Outcome) -> Result<String, serde_json::Error> {
+pub fn row(
+    qid: &str,
+    run: &str,
+    strategy: &str,
+    top_n: Option<usize>,
+    outcome: &Outcome,
+) -> Result<String, serde_json::Error> {
     let routes = outcome.routes.iter();
     serde_json::to_string(&Row {
         qid,
+        run,
         strategy,
         top_n,
         routes: routes.map(|r| RouteRow { segment: &r.segment, score: r.score, reason: &r.reason }).collect(),
