@@ -33,9 +33,17 @@ pub struct Environment {
     pub disabled: bool,
     /// `HOOKMEM_TIMINGS` is set: a line of stage timings goes to stderr.
     pub timings: bool,
+    /// `HOOKBENCH_INSTRUCTIONS` is set: instructions are being counted, which makes everything some fifty times slower, so
+    /// limits of time are a hundred times longer.
+    pub counted: bool,
 }
 
 impl Environment {
+    /// A limit of time, as long as the way in which the process is watched needs it.
+    pub fn limit(&self, limit: Duration) -> Duration {
+        if self.counted { limit.saturating_mul(100) } else { limit }
+    }
+
     /// Reads the process's environment.
     pub fn read() -> Environment {
         Environment::from_lookup(|name| std::env::var_os(name))
@@ -57,6 +65,7 @@ impl Environment {
             entrypoint: lookup("CLAUDE_CODE_ENTRYPOINT").and_then(|value| value.into_string().ok()),
             disabled: switch("HOOKMEM_DISABLE"),
             timings: switch("HOOKMEM_TIMINGS"),
+            counted: switch("HOOKBENCH_INSTRUCTIONS"),
         }
     }
 }
@@ -414,6 +423,15 @@ mod tests {
         let mission = "[recall]\nstrategy = \"local-distinctiveness\"\n";
         assert_eq!(of(mission), ("local-distinctiveness".to_owned(), 3));
         assert_eq!(of(&format!("{mission}query_top_n = 7\n")), ("local-distinctiveness".to_owned(), 7));
+    }
+
+    #[test]
+    fn limits_are_longer_only_while_instructions_are_counted() {
+        let limit = |value: &str| {
+            let environment = Environment::from_lookup(|name| (name == "HOOKBENCH_INSTRUCTIONS").then(|| value.into()));
+            environment.limit(Duration::from_millis(250))
+        };
+        assert_eq!([limit("1"), limit("0")], [Duration::from_secs(25), Duration::from_millis(250)]);
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub fn answer(input: &[u8], named: Option<&str>, environment: &Environment, timi
         project: &project,
         head: &head,
         session: &session,
-        deadline: Deadline::after(budget),
+        deadline: Deadline::after(environment.limit(budget)),
     };
     let outcome = match job {
         Job::Recall => recall::recall(&call, timings),

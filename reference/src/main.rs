@@ -35,8 +35,8 @@ fn main() -> ExitCode {
 /// `--timings`, or the variable `HOOKMEM_TIMINGS`, prints one line of stage times to stderr. Other flags are passed over:
 /// a settings entry with a typing error must not turn into a failing hook.
 fn hook(event: Option<&str>, with_timings: bool) -> ExitCode {
-    watchdog::arm(LAST_RESORT);
     let mut environment = Environment::read();
+    watchdog::arm(environment.limit(LAST_RESORT));
     environment.timings |= with_timings;
     let mut timings = Timings::start(environment.timings);
     // A panic is a bug; it must not become the user's.
