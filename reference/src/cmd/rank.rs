@@ -40,7 +40,7 @@ pub struct RankArgs {
     pub k: usize,
     /// Which sessions are looked into, by one strategy or several: all-segments, best-record, bm25-max,
     /// sparse-overlap, kl-divergence, local-distinctiveness, coverage-local-distinctiveness,
-    /// team-coverage-local-distinctiveness, coverage-team-selection, typed-evidence; `all` is each of them
+    /// team-coverage-local-distinctiveness, coverage-team-selection, typed-evidence
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "all-segments")]
     pub strategy: Vec<String>,
     /// Sessions looked into when routing, one number or several; without it, what suits the strategy
@@ -149,10 +149,9 @@ fn arms(args: &RankArgs) -> Result<Vec<Arm>, RankError> {
     let suffix = if args.no_written { "-no-written" } else { "" };
     let mut arms = Vec::new();
     let mut seen = HashSet::new();
-    let named = |name| if name == "all" { Routing::all().map(Routing::name).collect() } else { vec![name] };
-    for name in args.strategy.iter().flat_map(|name| named(&**name)) {
+    for name in &args.strategy {
         let routing = Routing::parse(name).ok_or_else(|| RankError::Strategy {
-            name: name.to_owned(),
+            name: name.clone(),
             known: Routing::all().map(Routing::name).collect::<Vec<_>>().join(", "),
         })?;
         let suits = [routing.default_top_n()];
@@ -319,7 +318,7 @@ mod tests {
     fn decisions_of_today_and_of_the_released_version_fit_the_schema() {
         let folder = tiny();
         let decisions = folder.path().join("decisions.jsonl");
-        let strategy = vec!["all".to_owned()];
+        let strategy = Routing::all().map(|routing| routing.name().to_owned()).collect();
         output(&RankArgs { decisions: Some(decisions.clone()), strategy, ..args(folder.path()) }, "");
         let schema = serde_json::from_str(&sample("decisions-v1.schema.json")).unwrap();
         let schema = jsonschema::validator_for(&schema).unwrap();
