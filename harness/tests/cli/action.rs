@@ -1,11 +1,9 @@
 //! The composite action and the example workflow, run by a fake runner.
 
-use std::io::Write;
-
 use serde_json::Value;
 
 use crate::bench::{ANY, Bench, GOLDEN, fake, stdout, word};
-use crate::runner::{Runner, knows, repository, yaml};
+use crate::runner::{Runner, repository, yaml};
 
 const SCRIPTS: [&str; 3] = ["Install hookbench", "Run", "Summary"];
 
@@ -14,10 +12,6 @@ fn golden_runner() -> Runner {
     let bench = Bench::of(GOLDEN);
     bench.write("scenarios/one/golden/ask.txt", "Earlier decision: retries are capped at three.");
     Runner::new(bench)
-}
-
-fn skipped(what: &str) {
-    std::io::stderr().write_all(format!("skipped: this hookbench has no {what}\n").as_bytes()).unwrap();
 }
 
 #[test]
@@ -191,13 +185,42 @@ fn install_builds_the_checkout_or_the_version_that_was_asked_for() {
 #[test]
 fn a_baseline_is_compared_after_a_run_that_passed() {
     let mut runner = golden_runner();
-    let hook = fake("recall");
-    let inputs = [("hook", hook.as_str()), ("args", "--repeat=1"), ("baseline", "rev:$(main)"), ("scenarios", "one")];
-    runner.act(&inputs);
+    let (hook, gate) = (fake("recall"), "latency.cpu.p50 < +900% vs baseline");
+    let inputs = [
+        ("hook", hook.as_str()),
+        ("args", "--repeat=1"),
+        ("gates", gate),
+        ("baseline", hook.as_str()),
+        ("baseline-args", "--pairs=2\n\n--max-time=60s"),
+        ("scenarios", "one"),
+    ];
+    let job = runner.act(&inputs);
+    // Two pairs are too few for a verdict on time, which fails nothing.
+    assert_eq!(job.code, 0, "{}", job.log);
+    let scripts = ["Install hookbench", "Run", "Compare with the baseline", "Summary"];
+    assert_eq!(job.ran, scripts.map(|name| (name.to_owned(), 0)));
     let bench = runner.calls("hookbench").into_iter().find(|call| call[0] == "bench").unwrap();
     let out = runner.bench.path("runner/hookbench-run/comparison");
-    let hook = format!("--hook={hook}");
-    assert_eq!(bench, ["bench", "--out", out.to_str().unwrap(), "--baseline=rev:$(main)", &hook, "--", "one"]);
+    let (hook, baseline, gate) = (format!("--hook={hook}"), format!("--baseline={hook}"), format!("--gate={gate}"));
+    let expected = ["bench", "--no-write", "--out", out.to_str().unwrap(), &baseline, &gate, &hook];
+    assert_eq!(bench, [&expected[..], &["--pairs=2", "--max-time=60s", "--", "one"]].concat());
+    assert!(job.summary.contains("vs baseline"), "{}", job.summary);
+    assert!(runner.bench.path("artifacts/hookbench-run/comparison/events.jsonl").is_file());
+}
+
+#[test]
+fn hooks_of_a_settings_file_are_replayed_and_compared() {
+    let mut runner = golden_runner();
+    let entry = format!(r#"{{"hooks":[{{"type":"command","command":"{}"}}]}}"#, fake("recall"));
+    runner.bench.write(".claude/settings.json", &format!(r#"{{"hooks":{{"UserPromptSubmit":[{entry}]}}}}"#));
+    let inputs = [("settings", ".claude/settings.json"), ("args", "--repeat=1"), ("baseline", "rev:$(main)")];
+    let job = runner.act(&inputs);
+    assert_eq!(job.ran[1], ("Run".to_owned(), 0), "{}", job.log);
+    assert_eq!(job.code, 2, "there is no such revision: {}", job.log);
+    assert_eq!(runner.calls("cargo").len(), 1, "no other hook is installed");
+    let calls = runner.calls("hookbench").into_iter().filter(|call| ["run", "bench"].contains(&&*call[0]));
+    let named = calls.map(|call| call.contains(&"--settings=.claude/settings.json".to_owned()));
+    assert_eq!(named.collect::<Vec<_>>(), [true, true]);
 }
 
 /// A runner whose workspace has four scenarios and gates, and a hookmem that says nothing.
@@ -243,9 +266,6 @@ fn example_workflow_runs_its_parts_and_gives_one_verdict() {
     let parts = [1, 2, 3, 4].map(|part| format!("parts/hookbench-part-{part}/"));
     let expected = ["merge", "--out", out.to_str().unwrap(), "--gates-file=scenarios/hookbench.toml", "--"];
     assert_eq!(merge, [&expected.map(str::to_owned)[..], &parts].concat());
-    if !knows("merge", "--out") || !knows("run", "--shard") {
-        return skipped("merge or no --shard: the verdict over all parts");
-    }
     assert_eq!(verdict.code, 0, "{}", verdict.log);
     assert!(runner.bench.path("artifacts/hookbench-run/events.jsonl").is_file());
     for name in ["a", "b", "c", "d"] {
@@ -262,9 +282,6 @@ fn example_workflow_fails_for_a_hook_that_fails() {
     }
     assert_eq!(run_parts(&mut runner, &workflow), [1; 4]);
     let verdict = runner.job(&workflow["jobs"]["verdict"], &[]);
-    if !knows("merge", "--out") || !knows("run", "--shard") {
-        return skipped("merge or no --shard: the verdict over all parts");
-    }
     assert_eq!(verdict.code, 1, "{}", verdict.log);
 }
 

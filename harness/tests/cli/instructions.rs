@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::bench::{ANY, Bench, stderr, stdout, word};
+use crate::bench::{ANY, Bench, stderr, word};
 
 /// Whether valgrind is there; says so when it is not.
 #[expect(clippy::print_stderr, reason = "a skipped test must say so")]

@@ -1,8 +1,7 @@
 //! A fake runner: reads the action and the workflow, runs their scripts with bash in a folder of its own.
 //!
 //! Steps that use other actions are recorded; uploads and downloads of artifacts are played, so that jobs can hand runs
-//! on. `cargo install` puts the built `hookbench` in place. A flag or command that the built executable does not know
-//! (its help does not name it) is left out or answered with nothing; every call is recorded as it was made.
+//! on. `cargo install` puts the built `hookbench` in place; every call is recorded as it was made.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,12 +23,6 @@ pub(crate) fn repository() -> PathBuf {
 pub(crate) fn yaml(relative: &str) -> Value {
     let text = fs::read_to_string(repository().join(relative)).unwrap();
     serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{relative}: {error}"))
-}
-
-/// Whether the built executable knows a command or flag.
-pub(crate) fn knows(command: &str, flag: &str) -> bool {
-    let help = Command::new(env!("CARGO_BIN_EXE_hookbench")).args([command, "--help"]).output().unwrap();
-    help.status.success() && String::from_utf8_lossy(&help.stdout).contains(flag)
 }
 
 /// What the runner remembers between the steps of a job and between jobs.
@@ -262,21 +255,8 @@ case $1 in
 esac
 "#;
 
-/// Records the call and hands it to the built executable, without what that does not know.
+/// Records the call and hands it to the built executable.
 const HOOKBENCH: &str = r#"#!/bin/bash
 { printf 'hookbench\0'; printf '%s\0' "$@"; printf '\1'; } >> "$CALLS"
-real="$(dirname "$0")/hookbench.real"
-knows() { "$real" "$1" --help 2>/dev/null | grep -q -e "$2"; }
-command=$1
-"$real" "$command" --help > /dev/null 2>&1 || exit 0
-words=()
-for word in "$@"; do
-  case $word in
-    --shard=*) knows "$command" --shard || continue ;;
-    github-annotations) knows report github-annotations || exit 0 ;;
-    github-summary) knows report github-summary || word=markdown ;;
-  esac
-  words+=("$word")
-done
-exec "$real" "${words[@]}"
+exec "$(dirname "$0")/hookbench.real" "$@"
 "#;
