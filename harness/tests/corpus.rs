@@ -1,5 +1,6 @@
 //! Corpora from git histories that the test makes itself, so that every link is known.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![expect(clippy::print_stderr, reason = "a skipped test must say so")]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -42,8 +42,18 @@ pub fn bench(args: &BenchArgs, ci: Option<&str>, note: &dyn Fn(&str)) -> Result<
     check_instruments(counts)?;
     let slice = args.shard.slice(|name| std::env::var(name).ok(), note)?;
     let Some(baseline) = &args.baseline else {
-        let how = How { repeat: args.pairs.first_goal(), jobs: 1, counts, slice, resume: None };
-        return replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci, note);
+        let how = How {
+            replay: &args.replay,
+            pace: &args.pace,
+            gate: &args.gate,
+            out: &args.out,
+            repeat: args.pairs.first_goal(),
+            jobs: 1,
+            counts,
+            slice,
+            resume: None,
+        };
+        return replayed(&how, scenarios, ci, note);
     };
     let gates = with_defaults(gates(&args.gate)?, args.gate.no_gates)?;
     let (baseline, baseline_name) = match Baseline::parse(baseline)? {

@@ -38,17 +38,29 @@ pub fn run(args: &RunArgs, ci: Option<&str>, note: &dyn Fn(&str)) -> Result<(Str
         return Ok((list(&scenarios), ExitCode::Pass));
     }
     let how = How {
+        replay: &args.replay,
+        pace: &args.pace,
+        gate: &args.gate,
+        out: &args.out,
         repeat: args.repeat,
         jobs: args.jobs,
         counts: args.instructions,
         slice: args.shard.slice(|name| std::env::var(name).ok(), note)?,
         resume: args.resume.as_deref(),
     };
-    replayed(&args.replay, &args.pace, &args.gate, &args.out, how, scenarios, ci, note)
+    replayed(&how, scenarios, ci, note)
 }
 
-/// How often, how many side by side, and how much of it.
+/// What a replay of one target is asked to do.
 pub(super) struct How<'a> {
+    /// What is called with what.
+    pub(super) replay: &'a ReplayArgs,
+    /// By which schedule.
+    pub(super) pace: &'a PaceArgs,
+    /// What judges it.
+    pub(super) gate: &'a GateArgs,
+    /// Where it goes.
+    pub(super) out: &'a OutArgs,
     /// Repetitions of every scenario.
     pub(super) repeat: u32,
     /// Scenarios side by side.
@@ -66,15 +78,12 @@ pub(super) struct How<'a> {
 /// # Errors
 /// As for [`run`].
 pub(super) fn replayed(
-    args: &ReplayArgs,
-    pace: &PaceArgs,
-    gate: &GateArgs,
-    out: &OutArgs,
-    how: How<'_>,
+    how: &How<'_>,
     scenarios: Vec<Scenario>,
     ci: Option<&str>,
     note: &dyn Fn(&str),
 ) -> Result<(String, ExitCode), Failure> {
+    let How { replay: args, pace, gate, out, .. } = *how;
     let gates = gates(gate)?;
     let stored = Stored::load(&gates)?;
     let (mut plan, name) = plan(args, target(args)?, scenarios, how.repeat, how.jobs, ci)?;

@@ -224,14 +224,14 @@ fn planted(
         change(&mut row);
         made.push((row, Vec::new(), grade, after));
     };
-    if nth % 4 == 0 {
+    if nth.is_multiple_of(4) {
         let filler = word(hash(&["near", &target.row.doc_id]) % 100_000);
         let change = |row: &mut RecordRow| {
             row.result.push_str(&format!(" Seen again beside the {filler}."));
         };
         later(random, "near-duplicate", &change, 2);
     }
-    if nth % 6 == 0 {
+    if nth.is_multiple_of(6) {
         let common = COMMON.get(random.usize(0..COMMON.len())).copied().unwrap_or("value");
         let change = |row: &mut RecordRow| {
             row.result = format!("Reversed: {} no longer; it uses the {common} instead.", row.request);
@@ -249,7 +249,7 @@ fn later_than(timestamp: &str, seconds: i64) -> String {
 
 /// A question that nothing in the corpus answers: small talk, or work of a project that is not in it.
 fn unanswered(random: &mut Rng, nth: u64) -> Ask {
-    if nth % 2 == 0 {
+    if nth.is_multiple_of(2) {
         let at = usize::try_from(nth / 2).unwrap_or(0) % SMALL_TALK.len();
         return Ask::Prompt(SMALL_TALK.get(at).copied().unwrap_or("go on").to_owned());
     }
