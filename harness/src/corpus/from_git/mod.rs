@@ -1,7 +1,7 @@
 //! A corpus from a git history: what was changed becomes memory, what was changed later asks.
 //!
-//! The newest third of the changes, at most [`MAX_ASKING`], asks; everything before is memory, and no session is in
-//! both. The grades are links that git itself knows ([`link`]). The same history gives the same corpus byte for byte.
+//! The newest third of the changes, at most 700, asks; everything before is memory, and no session is in
+//! both. The grades are links that git itself knows. The same history gives the same corpus byte for byte.
 //! People are removed; what else a history says is taken as it is, so look at a corpus before you give it away.
 
 mod history;
