@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -326,8 +327,8 @@ pub struct FromStoreArgs {
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
     /// Most memories to hold out.
-    #[arg(long, default_value_t = 100)]
-    pub queries: usize,
+    #[arg(long, default_value = "100")]
+    pub queries: NonZeroUsize,
 }
 
 /// Arguments of `bench`.
@@ -420,13 +421,17 @@ pub struct JudgeArgs {
     pub json: bool,
 }
 
-/// A time such as `90s`, `10m` or `1h 30m`.
+/// Longest time that a flag takes: far above any use, and far below what clocks can count to.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3_600);
+
+/// A time such as `90s`, `10m` or `1h 30m`, above zero and up to a year.
 ///
 /// # Errors
 /// A sentence for the user.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let time = text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
-    time.filter(|time| !time.is_zero()).ok_or_else(|| "write a time such as `90s` or `10m`".to_owned())
+    time.filter(|time| !time.is_zero() && *time <= LONGEST)
+        .ok_or_else(|| "write a time such as `90s` or `10m`, up to a year (8784h)".to_owned())
 }
 
 /// Arguments of `report`.
@@ -492,4 +497,22 @@ pub enum Format {
     Doctor,
     /// What `compare --json` prints
     Comparison,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn every_time_that_is_taken_can_be_waited_for() {
+        let longest = duration("8784h");
+        assert_eq!(longest, Ok(LONGEST));
+        assert!(Instant::now().checked_add(LONGEST * 1_000).is_some());
+        assert_eq!(duration("1h 30m"), Ok(Duration::from_secs(5_400)));
+        for wrong in ["", "0s", "-1s", "10", "8785h", "2562047788015215h", "9223372036854775807s", "1y"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::exit_code::ExitCode;
 use crate::gate::GateFault;
+use crate::golden::printable;
 use crate::problem::{Problem, Problems, Source};
 use crate::record::RecordFault;
 use crate::replay::Stop;
@@ -33,6 +34,12 @@ impl Failure {
     /// A mistake about one file or word.
     pub fn usage(path: impl Into<PathBuf>, message: impl Into<String>, remedy: impl Into<String>) -> Failure {
         Problem::file(path, message, remedy).into()
+    }
+
+    /// A folder for temporary files that cannot be made or written.
+    pub fn no_scratch(error: &std::io::Error) -> Failure {
+        let message = format!("there is no folder for temporary files: {error}");
+        Failure::usage(std::env::temp_dir(), message, "free some space there, or name another folder in TMPDIR")
     }
 
     /// The mistakes of a file of gates.
@@ -84,12 +91,33 @@ impl fmt::Display for Failure {
         match self {
             Failure::Usage(problems) => {
                 for problem in problems.iter() {
-                    write!(out, "error: {problem}\n  help: {}\n", problem.remedy())?;
+                    let (said, remedy) = (problem.to_string(), problem.remedy());
+                    write!(out, "error: {}\n  help: {}\n", by_line(&said), by_line(remedy))?;
                 }
                 Ok(())
             }
             Failure::Interrupted => out.write_str("stopped before the end"),
-            Failure::Internal(message) => write!(out, "internal error: {message}"),
+            Failure::Internal(message) => write!(out, "internal error: {}", by_line(message)),
+        }
+    }
+}
+
+/// A message may quote what a file or a hook says, and goes to a terminal.
+fn by_line(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_quotes_a_file_cannot_drive_the_terminal() {
+        let hostile = "it says `\u{1b}[2J\u{202e}x`\nand more";
+        for failure in [Failure::usage("a\rb", hostile, hostile), Failure::Internal(hostile.to_owned())] {
+            let shown = failure.to_string();
+            assert!(!shown.contains(['\u{1b}', '\u{202e}', '\r']), "{shown}");
+            assert!(shown.contains("\nand more"), "{shown}");
         }
     }
 }

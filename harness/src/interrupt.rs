@@ -2,18 +2,23 @@
 //!
 //! Guarantee: the first signal raises the [`Interrupt`] and nothing else, so that the run can end its hooks, remove
 //! its sandboxes and keep what it has. The second one ends the process at once; launchers see that by themselves and
-//! end their hooks.
+//! end their hooks. Signals within [`ECHO`] of the first are the first: `timeout` and other wrappers send each signal to
+//! the process and to its group, and nobody asks twice that fast.
 //!
 //! Not here: what a raised interrupt does. Callers abandon their call, the replay stops, the report says so.
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit_code::ExitCode;
+
+/// How long one wish to stop may go on arriving.
+const ECHO: Duration = Duration::from_millis(500);
 
 /// Whether the user has asked to stop; clones share one answer.
 #[derive(Debug, Clone)]
@@ -43,7 +48,13 @@ impl Interrupt {
             runtime.block_on(async {
                 either(&mut interrupt_signal, &mut termination).await;
                 raised.send_replace(true);
-                either(&mut interrupt_signal, &mut termination).await;
+                let first = Instant::now();
+                loop {
+                    either(&mut interrupt_signal, &mut termination).await;
+                    if first.elapsed() >= ECHO {
+                        break;
+                    }
+                }
             });
             std::process::exit(i32::from(ExitCode::Interrupted.code()));
         })?;

@@ -94,7 +94,11 @@ impl From<Problem> for Stop {
 
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Stop {
-        Stop::Io(error)
+        match error.kind() {
+            // What a caller answers once the interrupt was raised; the machinery is well.
+            io::ErrorKind::Interrupted => Stop::Interrupted,
+            _ => Stop::Io(error),
+        }
     }
 }
 

@@ -272,6 +272,49 @@ fn a_folder_without_history_is_refused() {
     assert!(!out.path().join("c").exists());
 }
 
+/// Seven small changes on one branch, oldest first.
+fn seven_changes() -> (History, Vec<Oid>) {
+    let history = History::new();
+    let mut oids: Vec<Oid> = Vec::new();
+    for nth in 0..7 {
+        let text = lines(&format!("change{nth}"), 5);
+        let message = format!("Change how part number {nth} works");
+        oids.push(history.commit(
+            nth * 30,
+            "Ada Example",
+            &message,
+            &[("a.rs", &text)],
+            &oids[oids.len().saturating_sub(1)..],
+        ));
+    }
+    (history, oids)
+}
+
+#[test]
+fn a_commit_with_a_time_that_no_calendar_has_is_left_out() {
+    let (history, oids) = seven_changes();
+    let mut last = oids[6];
+    for hour in [i64::MAX / HOUR_S - START_S, 99_999_999_999, i64::MIN / HOUR_S] {
+        let text = lines(&format!("far{hour}"), 3);
+        last = history.commit(hour, "Ada Example", "Change the far away part", &[("b.rs", &text)], &[last]);
+    }
+    let out = history.corpus(10);
+    assert_eq!(check(&out.path().join("corpus")).unwrap().faults, Vec::<String>::new());
+    assert!(rows(&out, "corpus.jsonl").iter().all(|row| text(row, "timestamp").starts_with("2026-01")));
+}
+
+#[test]
+fn a_history_with_a_hole_is_refused_and_not_cut_short() {
+    let (history, oids) = seven_changes();
+    let id = oids[3].to_string();
+    fs::remove_file(history.folder.path().join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let recipe = Recipe { project: "p".to_owned(), queries: 10, max_commits: 1_000 };
+    let failure = from_git(history.folder.path(), &recipe, &out.path().join("c")).unwrap_err().to_string();
+    assert!(failure.contains("git cannot read it") && failure.contains(&id), "{failure}");
+    assert!(!out.path().join("c").exists());
+}
+
 /// The history of this project itself, when the test runs in its clone: stable, and fit.
 #[test]
 fn this_project_gives_a_fit_corpus() {

@@ -197,6 +197,143 @@ fn mistakes_of_the_user_are_named() {
         let output = place.call(args).arg("--system").arg(system).output().unwrap();
         let talk = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args}: {talk}");
-        assert!(talk.contains(why) && talk.contains("help: "), "{args}: {talk}");
+        // A flag's own mistake says what to write instead.
+        assert!(talk.contains(why) && (talk.contains("help: ") || talk.contains("write K/N")), "{args}: {talk}");
     }
+}
+
+const RECORD: &str = r#"{"doc_id":"m_1","session_id":"s_1","project":"p","type":"outcome","timestamp":"2026-01-01T00:00:00Z","request":"r","result":"x"}"#;
+const QUERY: &str =
+    r#"{"qid":"q_1","project":"p","form":"prompt","kind":"answerable","timestamp":"2026-01-02T00:00:00Z","text":"t"}"#;
+
+/// A place with a corpus of one memory and one question, from these files.
+fn small(records: &[u8], queries: &[u8], qrels: &str) -> Place {
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    fs::create_dir(place.path("corpus")).unwrap();
+    fs::write(place.path("corpus/corpus.jsonl"), records).unwrap();
+    fs::write(place.path("corpus/queries.jsonl"), queries).unwrap();
+    fs::write(place.path("corpus/qrels"), qrels).unwrap();
+    place
+}
+
+fn one_question() -> Place {
+    small(RECORD.as_bytes(), QUERY.as_bytes(), "q_1 0 m_1 3\n")
+}
+
+#[test]
+fn a_corpus_that_can_show_nothing_is_refused_by_file_and_line() {
+    let marked = |text: &str| [b"\xef\xbb\xbf", text.as_bytes()].concat();
+    let (record, query, qrels) = (RECORD.as_bytes(), QUERY.as_bytes(), "q_1 0 m_1 3\n");
+    let unknown = QUERY.replace("answerable", "perhaps");
+    for (place, why) in [
+        (small(record, query, ""), "corpus/qrels: judges no answer"),
+        (small(record, query, "q_1 0 m_1 1\n"), "corpus/qrels: judges no answer"),
+        (small(record, query, "q_2 0 m_1 3\n"), "corpus/qrels: judges no answer"),
+        (small(record, unknown.as_bytes(), qrels), "queries.jsonl:1: no question has the kind `perhaps`"),
+        (small(&marked(RECORD), query, qrels), "corpus.jsonl:1: begins with a byte order mark"),
+        (small(record, &marked(QUERY), qrels), "queries.jsonl:1: begins with a byte order mark"),
+    ] {
+        let output = place.call("eval corpus --system").arg("a=touch ran; echo q_1 0 m_1 1 1 t").output().unwrap();
+        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{talk}");
+        assert!(talk.contains(why) && talk.contains("help: "), "{why}: {talk}");
+        assert!(!place.path("ran").exists(), "{why}");
+    }
+    // Whether a system is silent where it should be needs no judgement.
+    let silent = QUERY.replace("answerable", "noanswer");
+    small(record, silent.as_bytes(), "").call("eval corpus --system").arg("a=echo q_1 0 m_1 1 1 t").assert().success();
+}
+
+#[test]
+fn nothing_runs_when_nothing_can_be_kept() {
+    let place = one_question();
+    fs::write(place.path("file"), "").unwrap();
+    for (out, temporary, why) in [
+        ("file/out", place.path(""), "name a folder that can be written with --out"),
+        ("out", place.path("nowhere"), "name another folder in TMPDIR"),
+    ] {
+        let mut call = place.call(&format!("eval corpus --out {out} --system"));
+        let output = call.arg("a=touch ran; echo q_1 0 m_1 1 1 t").env("TMPDIR", temporary).output().unwrap();
+        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{talk}");
+        assert!(talk.contains(why), "{talk}");
+        assert!(!place.path("ran").exists());
+    }
+}
+
+#[test]
+fn names_and_reasons_of_systems_neither_act_nor_break_a_table() {
+    let place = one_question();
+    let hostile = "a\u{1b}[2J\u{202e}|<script>";
+    for markdown in ["", "--markdown"] {
+        let mut call = place.call(&format!("eval corpus {markdown}"));
+        call.arg("--system").arg(format!("{hostile}=echo q_1 0 m_1 1 1 t"));
+        // Tags are a system's own words.
+        call.arg("--system").arg("tags=printf 'q_1 0 m_1 1 1 x\\033[31m\\nq_1 0 m_1 1 1 y|\\342\\200\\256\\n'");
+        call.arg("--system").arg("failed=printf '\\302\\233 \\342\\200\\256 | <b>' >&2; exit 3");
+        let output = call.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("it ended with code 3"), "{text}");
+        assert!(text.chars().all(|sign| sign == '\n' || !sign.is_control() && sign != '\u{202e}'), "{text:?}");
+        if markdown.is_empty() {
+            continue;
+        }
+        assert!(!text.contains("<script>") && !text.contains("<b>"), "{text}");
+        let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        let (header, ruled) = (bars(rows[0]), bars(rows[1]));
+        assert_eq!(header, ruled);
+        assert!(rows[2..5].iter().all(|row| bars(row) == header), "{text}");
+    }
+}
+
+#[test]
+fn runs_of_one_name_are_told_apart() {
+    let place = one_question();
+    let line = "echo q_1 0 m_1 1 1";
+    let mut call = place.call("eval corpus --out out");
+    // Two runs each; those of the second are called like those of the first, and what tells them apart is taken too.
+    for (name, tags) in [("one", ["x", "two:x"]), ("two", ["x", "y"]), ("y", ["y", "two:y"]), ("two:x", ["x", "y"])] {
+        call.arg("--system").arg(format!("{name}={line} {}; {line} {}", tags[0], tags[1]));
+    }
+    call.assert().success();
+    let report = report(&place.path("out"));
+    let mut names: Vec<&str> =
+        report["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 8, "{names:?}");
+    fs::write(place.path("sweep.toml"), "version = 1\n[[system]]\nname = \"a\"\ncommand = \"true\"\n").unwrap();
+    let output = place.call("eval corpus --sweep sweep.toml --system a=true").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("two systems are called `a`"));
+}
+
+#[test]
+fn a_corpus_that_no_evaluation_made_is_never_replaced() {
+    let manifest = |about: &str| {
+        format!(
+            "{{\"format\":\"hookbench-corpus\",\"version\":1,\"name\":\"c\",\"memories\":1,\"sessions\":1,\"queries\":1,\
+            \"answerable\":1,\"noanswer\":0,\"judgements\":1,\"about\":\"{about}\"}}"
+        )
+    };
+    let made = "Made by `hookbench corpus from-git` from a history";
+    for (about, more) in [("by hand", None), (made, Some("notes.txt"))] {
+        let place = one_question();
+        fs::write(place.path("corpus/manifest.json"), manifest(about)).unwrap();
+        if let Some(more) = more {
+            fs::write(place.path("corpus").join(more), "mine").unwrap();
+        }
+        let output = place.call("eval --repo . --out . --system a=true").output().unwrap();
+        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{talk}");
+        assert!(talk.contains("it is not replaced"), "{talk}");
+        assert_eq!(fs::read_to_string(place.path("corpus/corpus.jsonl")).unwrap(), RECORD);
+    }
+    // One that an evaluation made goes, whatever comes after.
+    let place = one_question();
+    fs::write(place.path("corpus/manifest.json"), manifest(made)).unwrap();
+    let output =
+        place.call("eval --repo . --out . --system a=true").env("GIT_CEILING_DIRECTORIES", "/").output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("it is not replaced"));
+    assert!(!place.path("corpus").exists());
 }

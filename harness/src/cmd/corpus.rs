@@ -15,6 +15,7 @@ use crate::corpus::from_store::from_store;
 use crate::corpus::synth::{self, synth};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::golden::harmless;
 
 /// Runs one of the commands; the text for stdout, and the exit code: 1 for a corpus that is unfit.
 ///
@@ -36,9 +37,13 @@ fn make_synth(args: &SynthArgs) -> Result<(String, ExitCode), Failure> {
     }
     let recipe =
         synth::Recipe { records: args.records, queries: args.queries, seed: args.seed, projects: args.projects };
-    synth(&recipe, &args.out, &mut |n| bar.set_position(n))?;
+    let manifest = synth(&recipe, &args.out, &mut |n| bar.set_position(n))?;
     bar.finish_and_clear();
-    checked(&args.out, false, String::new())
+    let mut note = String::new();
+    if manifest.queries < args.queries {
+        let _ = writeln!(note, "{} of {} questions made: give it more --records", manifest.queries, args.queries);
+    }
+    checked(&args.out, false, note)
 }
 
 fn make_from_git(args: &FromGitArgs) -> Result<(String, ExitCode), Failure> {
@@ -78,7 +83,7 @@ fn make_from_store(args: &FromStoreArgs) -> Result<(String, ExitCode), Failure> 
             Box::new(BufReader::new(file))
         }
     };
-    from_store(rows, args.queries, &args.out)?;
+    from_store(rows, args.queries.get(), &args.out)?;
     checked(&args.out, false, String::new())
 }
 
@@ -101,18 +106,19 @@ fn as_text(folder: &Path, found: &Checked) -> String {
     let counted = |counts: Vec<(String, u64)>| {
         counts.into_iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")
     };
-    let mut text = format!("{}: {} memories in {} sessions\n", folder.display(), found.n_memories, found.n_sessions);
+    let folder = harmless(&folder.display().to_string());
+    let mut text = format!("{folder}: {} memories in {} sessions\n", found.n_memories, found.n_sessions);
     let owned = |counts: &std::collections::BTreeMap<String, u64>| {
         counted(counts.iter().map(|(name, n)| (name.clone(), *n)).collect())
     };
-    let _ = writeln!(text, "questions: {} ({})", owned(&found.by_kind), owned(&found.by_form));
+    let _ = writeln!(text, "questions: {} ({})", harmless(&owned(&found.by_kind)), harmless(&owned(&found.by_form)));
     let grades = counted(found.by_grade.iter().map(|(grade, n)| (format!("grade {grade}:"), *n)).collect());
     let _ = writeln!(text, "judgements: {grades}");
     for remark in &found.remarks {
         let _ = writeln!(text, "note: {remark}");
     }
     for fault in &found.faults {
-        let _ = writeln!(text, "fault: {fault}");
+        let _ = writeln!(text, "fault: {}", harmless(fault));
     }
     let _ = writeln!(text, "{}", if found.faults.is_empty() { "fit for use" } else { "unfit" });
     text

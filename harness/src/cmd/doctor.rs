@@ -34,7 +34,7 @@ pub fn doctor(args: &DoctorArgs, ci: Option<&str>) -> Result<(String, ExitCode),
         let machine = Machine::examine(&Caller::new(interrupt).map_err(Stop::Io)?, args.calls, args.replay.seed)?;
         return Ok((text(args, &machine, None), ExitCode::Pass));
     }
-    let sample = Sample::write().map_err(Stop::Io)?;
+    let sample = Sample::write().map_err(|error| Failure::no_scratch(&error))?;
     let (plan, name) = plan_of(args, &sample, ci)?;
     let rows = args.save_rounds.as_deref().map(|path| create(path).map(|file| (path, file))).transpose()?;
     let caller = Caller::new(plan.interrupt.clone()).map_err(Stop::Io)?;

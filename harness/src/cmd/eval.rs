@@ -9,7 +9,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::EvalArgs;
 use crate::cmd::corpus::project_name;
-use crate::corpus::from_git::{Recipe, from_git};
+use crate::corpus::from_git::{MADE as MADE_OF_GIT, Recipe, from_git};
+use crate::corpus::reader::manifest;
+use crate::corpus::writer::FILES;
 use crate::eval::cache::Cache;
 use crate::eval::collection::Collection;
 use crate::eval::evaluation::Evaluation;
@@ -33,6 +35,7 @@ const REPO_COMMITS: usize = 20_000;
 /// Mistakes in flags, files or the corpus, and the interrupt; what systems do wrong is in the report.
 pub fn eval(args: &EvalArgs, note: &dyn Fn(&str)) -> Result<(String, ExitCode), Failure> {
     let systems = systems(args)?;
+    check_place(&args.out)?;
     let shard = args.shard.slice(|name| std::env::var(name).ok(), note)?;
     let folder = corpus(args)?;
     let plan = Plan {
@@ -53,6 +56,14 @@ pub fn eval(args: &EvalArgs, note: &dyn Fn(&str)) -> Result<(String, ExitCode), 
     let scores = scores(&plan, outcomes?);
     scores.write(&args.out)?;
     report(&scores, args)
+}
+
+/// Finds out before any system runs that nothing could be kept of it.
+fn check_place(out: &Path) -> Result<(), Failure> {
+    let probe = || fs::create_dir_all(out).and_then(|()| tempfile::tempfile_in(out));
+    probe().map(drop).map_err(|error| {
+        Failure::usage(out, format!("cannot be written: {error}"), "name a folder that can be written with --out")
+    })
 }
 
 /// The report of scores, on stdout and in the folder of the evaluation.
@@ -94,15 +105,24 @@ fn scores(plan: &Plan, outcomes: Vec<(System, Outcome)>) -> Scores {
         match outcome {
             Outcome::Failed(reason) => scores.failed.push((system.name, reason)),
             Outcome::Answered(runs) => {
-                for (name, scored) in runs {
-                    let taken = scores.runs.iter().any(|run| run.name == name);
-                    let name = if taken { format!("{}:{name}", system.name) } else { name };
+                for (name, mut scored) in runs {
+                    // Resampling sees the order, and merged parts have no other order in common.
+                    scored.sort_by(|left, right| left.qid.cmp(&right.qid));
+                    let name = name_of_its_own(&scores.runs, &system.name, &name);
                     scores.runs.push(RunScores { name, command: system.command.clone(), scored });
                 }
             }
         }
     }
     scores
+}
+
+/// The name of a run, with its system's and then with a number when another run has it: runs are told apart by name.
+fn name_of_its_own(runs: &[RunScores], system: &str, tag: &str) -> String {
+    let is_free = |name: &String| runs.iter().all(|run| run.name != *name);
+    let with_system = format!("{system}:{tag}");
+    let numbered = (2..).map(|n: u64| format!("{system}:{tag}#{n}"));
+    [tag.to_owned(), with_system].into_iter().chain(numbered).find(is_free).unwrap_or_default()
 }
 
 fn systems(args: &EvalArgs) -> Result<Vec<System>, Failure> {
@@ -123,7 +143,12 @@ fn systems(args: &EvalArgs) -> Result<Vec<System>, Failure> {
         let text = fs::read_to_string(path).map_err(|error| {
             Failure::usage(path, format!("cannot be read: {error}"), "name a file with [[system]] tables")
         })?;
-        systems.extend(sweep::systems(path, &text)?);
+        let swept = sweep::systems(path, &text)?;
+        if let Some(twice) = swept.iter().find(|one| systems.iter().any(|known| known.name == one.name)) {
+            let message = format!("two systems are called `{}`", twice.name);
+            return Err(Failure::usage(path, message, "give every system a name of its own"));
+        }
+        systems.extend(swept);
     }
     if systems.is_empty() {
         systems.push(bundled()?);
@@ -150,14 +175,28 @@ fn corpus(args: &EvalArgs) -> Result<PathBuf, Failure> {
     let Some(repository) = &args.repo else { return Ok(args.corpus.clone().unwrap_or_default()) };
     let folder = args.out.join("corpus");
     let recipe = Recipe { project: project_name(repository), queries: REPO_QUERIES, max_commits: REPO_COMMITS };
-    // Only a corpus that an evaluation made is ours to replace.
-    if folder.join("manifest.json").is_file() {
-        fs::remove_dir_all(&folder).map_err(|error| {
-            Failure::usage(&folder, format!("cannot be replaced: {error}"), "name another folder with --out")
-        })?;
-    }
+    replace_made(&folder)?;
     from_git(repository, &recipe, &folder)?;
     Ok(folder)
+}
+
+/// Removes the corpus that an earlier evaluation made of a repository. Only that is ours to remove: a folder of this name
+/// that says it is anything else, or that holds one file more, is the user's.
+fn replace_made(folder: &Path) -> Result<(), Failure> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let refused = |message: String| Failure::usage(folder, message, "name another folder with --out");
+    let failed = |error: std::io::Error| refused(format!("cannot be replaced: {error}"));
+    let mut is_ours = manifest(folder)?.is_some_and(|manifest| manifest.about.starts_with(MADE_OF_GIT));
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        is_ours &= FILES.iter().any(|file| name == *file);
+    }
+    if !is_ours {
+        return Err(refused("is there, and no evaluation made it: it is not replaced".to_owned()));
+    }
+    fs::remove_dir_all(folder).map_err(failed)
 }
 
 fn progress(n: u64) -> ProgressBar {

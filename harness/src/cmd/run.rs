@@ -15,6 +15,7 @@ use crate::cmd::saved_run::{check_report_places, saved_run, write_reports};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::gate::Stored;
+use crate::golden::harmless;
 use crate::instructions::{self, Measured};
 use crate::pace::{self, Behind, OpenLoop};
 use crate::progress::Progress;
@@ -180,9 +181,10 @@ fn kept(behind: Behind) -> String {
 fn list(scenarios: &[Scenario]) -> String {
     let mut text = String::new();
     for scenario in scenarios {
-        let _ = writeln!(text, "{}: {} (client {})", scenario.name, scenario.title, scenario.host);
+        let (name, title) = (harmless(&scenario.name), harmless(&scenario.title));
+        let _ = writeln!(text, "{name}: {title} (client {})", scenario.host);
         for step in &scenario.steps {
-            let _ = writeln!(text, "    {} ({})", step.name, step.event);
+            let _ = writeln!(text, "    {} ({})", harmless(&step.name), step.event);
         }
     }
     if scenarios.is_empty() {

@@ -53,6 +53,9 @@ pub(super) fn write_reports(args: &OutArgs, summary: &Summary) -> Result<(), Fai
 /// The first report without a folder.
 pub(super) fn check_report_places(args: &OutArgs) -> Result<(), Failure> {
     for path in [&args.junit, &args.markdown].into_iter().flatten() {
+        if path.is_dir() {
+            return Err(Failure::usage(path, "is a folder", "name a file for the report"));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if folder.is_some_and(|folder| !folder.is_dir()) {
             let remedy = "make the folder first, or name a file in a folder that exists";

@@ -3,7 +3,7 @@
 //! Every error names file and line. Nothing is kept but the row at hand.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -11,6 +11,11 @@ use serde::de::DeserializeOwned;
 
 use super::row::{FORMAT, Judgement, Manifest, VERSION};
 use crate::failure::Failure;
+
+/// Longest line: far above any row, and a file that is no corpus does not fill the memory.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+/// What some editors write in front of UTF-8; no reader of JSON lines takes it.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of one file with their numbers.
 pub struct Lines {
@@ -50,11 +55,18 @@ impl Lines {
     pub fn next_line(&mut self) -> Result<Option<(usize, &str)>, Failure> {
         loop {
             self.buffer.clear();
-            let read = self.stream.read_until(b'\n', &mut self.buffer);
+            let read = (&mut self.stream).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.buffer);
             if read.map_err(|error| unreadable(&self.path, &error))? == 0 {
                 return Ok(None);
             }
             self.number += 1;
+            if self.buffer.len() as u64 > MAX_LINE_BYTES {
+                let message = format!("has more than {MAX_LINE_BYTES} bytes");
+                return Err(self.fault(&message, "give every row a line of its own"));
+            }
+            if self.number == 1 && self.buffer.starts_with(MARK) {
+                return Err(self.fault("begins with a byte order mark", "save the file as UTF-8 without one"));
+            }
             if self.buffer.iter().any(|byte| !byte.is_ascii_whitespace()) {
                 break;
             }

@@ -15,6 +15,11 @@ pub const FORMAT: &str = "hookbench-corpus";
 /// Version of the format. History: 1, the first.
 pub const VERSION: u32 = 1;
 
+/// Kind of a question that some memory answers.
+pub const ANSWERABLE: &str = "answerable";
+/// Kinds of questions.
+pub const KINDS: [&str; 3] = [ANSWERABLE, "noanswer", "noanswer_weak"];
+
 /// A memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordRow {

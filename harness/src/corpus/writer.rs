@@ -12,6 +12,9 @@ use serde::Serialize;
 use super::row::{Judgement, Manifest, QueryRow, RecordRow, WrittenRow};
 use crate::failure::Failure;
 
+/// Every file that a writer leaves.
+pub const FILES: [&str; 5] = ["corpus.jsonl", "written.jsonl", "queries.jsonl", "qrels", "manifest.json"];
+
 /// A corpus that is being written.
 pub struct CorpusWriter {
     folder: PathBuf,

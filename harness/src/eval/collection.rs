@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::corpus::reader::{Lines, judgements, required};
-use crate::corpus::row::{QueryRow, RecordRow};
+use crate::corpus::row::{ANSWERABLE, KINDS, QueryRow, RecordRow};
 use crate::failure::Failure;
 use crate::quality::MIN_GRADE;
 use crate::shard::Slice;
@@ -62,6 +62,7 @@ impl Collection {
             judged.entry(judgement.qid).or_default().push((judgement.doc_id, judgement.grade));
         }
         let mut queries = queries(folder, &mut judged, &mut hash)?;
+        refuse_unjudged(folder, &queries)?;
         let session_of = sessions(folder, &queries, &mut hash)?;
         for query in &mut queries {
             let relevant = query.judged.iter().filter(|(_, grade)| *grade >= MIN_GRADE);
@@ -96,6 +97,18 @@ impl Collection {
     }
 }
 
+/// Answers that nothing judges would give a report without a figure, and no system would be wrong in it.
+fn refuse_unjudged(folder: &Path, queries: &[Query]) -> Result<(), Failure> {
+    let mut answerable = queries.iter().filter(|query| query.kind == ANSWERABLE).peekable();
+    let is_judged = |query: &Query| query.judged.iter().any(|(_, grade)| *grade >= MIN_GRADE);
+    if answerable.peek().is_none() || answerable.any(is_judged) {
+        return Ok(());
+    }
+    let message = "judges no answer to any of the answerable questions";
+    let remedy = "write `qid 0 doc_id grade` with grade 2 or 3, and look at the corpus with `hookbench corpus check`";
+    Err(Failure::usage(folder.join("qrels"), message, remedy))
+}
+
 fn queries(
     folder: &Path,
     judged: &mut HashMap<String, Vec<(String, u8)>>,
@@ -110,6 +123,10 @@ fn queries(
         let row: QueryRow = serde_json::from_str(text).map_err(|error| {
             lines.fault(&format!("is no question: {error}"), "see corpora/README.md for the format")
         })?;
+        if !KINDS.contains(&&*row.kind) {
+            let message = format!("no question has the kind `{}`", row.kind);
+            return Err(lines.fault(&message, &format!("write one of {}", KINDS.join(", "))));
+        }
         if !seen.insert(row.qid.clone()) {
             return Err(lines.fault(&format!("`{}` is there twice", row.qid), "give every question an id of its own"));
         }

@@ -93,8 +93,7 @@ fn answer(
     queries: &[u8],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Result<Answers, String>, Failure> {
-    let scratch = tempfile::tempdir()
-        .map_err(|error| Failure::Internal(format!("there is no folder for temporary files: {error}")))?;
+    let scratch = tempfile::tempdir().map_err(|error| Failure::no_scratch(&error))?;
     let decisions = scratch.path().join("decisions.jsonl");
     let command = system.command_line(&plan.collection.folder, &decisions, plan.k);
     let finished = match run::run(&command, queries, plan.timeout, &plan.interrupt, progress) {

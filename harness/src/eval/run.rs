@@ -1,13 +1,16 @@
 //! Runs a system's process: queries in, a run out, a limit on time and output, no remains.
 //!
 //! The process gets a group of its own, which is ended when the limit is reached, when the user interrupts, and when it
-//! is done. Time of a whole system is kept for the report and is no measure of a query: loading the corpus is part of it.
+//! is done. It is done when it has ended and its output is silent: a child that it left behind may hold the streams open
+//! for ever, and is not waited for. A child that left the group is not ended. Time of a whole system is kept for the
+//! report and is no measure of a query: loading the corpus is part of it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::interrupt::Interrupt;
@@ -19,6 +22,10 @@ const MAX_OUTPUT_BYTES: u64 = 1 << 30;
 const MAX_TALK_BYTES: usize = 4 * 1024;
 /// How often a waiting evaluation looks whether it was interrupted.
 const TICK: Duration = Duration::from_millis(100);
+/// How long a stream that others hold open must be silent, after the system has ended, to count as done.
+const SILENCE: Duration = Duration::from_secs(1);
+/// Lines that wait between the process and the evaluation.
+const QUEUED: usize = 1024;
 
 /// A system that came to its end by itself with exit code 0.
 #[derive(Debug)]
@@ -65,8 +72,9 @@ pub fn run(
     let queries = queries.to_vec();
     // A system that does not read its queries must not block us; its answers tell what it read.
     thread::spawn(move || drop(stdin.write_all(&queries)));
-    let talk = thread::spawn(move || tail(&mut stderr));
-    let (lines, inbox) = channel::<Vec<u8>>();
+    let talk = Talk::listen(move |heard| tail(&mut stderr, heard));
+    // Bounded, so that a system that floods is slowed down and its output does not pile up twice.
+    let (lines, inbox) = sync_channel::<Vec<u8>>(QUEUED);
     thread::spawn(move || {
         let mut reader = BufReader::with_capacity(1 << 16, stdout.take(MAX_OUTPUT_BYTES + 1));
         let mut line = Vec::new();
@@ -76,13 +84,23 @@ pub fn run(
     });
     let mut collected = Vec::new();
     let mut counter = Counter::default();
+    let mut heard_at = start;
+    let mut ended_at = None;
     loop {
         match inbox.recv_timeout(TICK) {
             Ok(line) => {
                 counter.see(&line, progress);
                 collected.extend(line);
+                heard_at = Instant::now();
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                if ended_at.is_none() && leader_has_ended(&child) {
+                    ended_at = Some(Instant::now());
+                }
+                if ended_at.is_some_and(|at| at.max(heard_at).elapsed() >= SILENCE) {
+                    break;
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => break,
         }
         let limit = if interrupt.is_raised() {
@@ -99,9 +117,9 @@ pub fn run(
             return Err(limit);
         }
     }
-    let wall = start.elapsed();
+    let wall = ended_at.map_or_else(Instant::now, |at: Instant| at.max(heard_at)).duration_since(start);
     let status = wait(&mut child, timeout.saturating_sub(wall), interrupt)?;
-    let talk = talk.join().unwrap_or_default();
+    let talk = talk.heard();
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(Finished { stdout: collected, wall }),
         (Some(code), _) => Err(Failed::System(format!("it ended with code {code}{}", said(&talk)))),
@@ -114,7 +132,7 @@ fn wait(child: &mut Child, patience: Duration, interrupt: &Interrupt) -> Result<
     let start = Instant::now();
     loop {
         // The leader is looked at without reaping it: until then its group's number belongs to nobody else.
-        if i32::try_from(child.id()).is_ok_and(has_ended) {
+        if leader_has_ended(child) {
             return end(child).map_err(|error| Failed::System(format!("it was lost: {error}")));
         }
         let limit = if interrupt.is_raised() {
@@ -132,6 +150,10 @@ fn wait(child: &mut Child, patience: Duration, interrupt: &Interrupt) -> Result<
     }
 }
 
+fn leader_has_ended(child: &Child) -> bool {
+    i32::try_from(child.id()).is_ok_and(has_ended)
+}
+
 /// Ends the whole group and reaps its leader.
 fn end(child: &mut Child) -> std::io::Result<ExitStatus> {
     if let Ok(leader) = i32::try_from(child.id()) {
@@ -140,18 +162,41 @@ fn end(child: &mut Child) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
-/// The last bytes of a stream, read to its end.
-fn tail(stream: &mut impl Read) -> Vec<u8> {
-    let (mut kept, mut piece) = (Vec::new(), [0; 4096]);
+/// What a stream says, heard by a thread of its own.
+struct Talk {
+    last: Arc<Mutex<Vec<u8>>>,
+    listener: JoinHandle<()>,
+}
+
+impl Talk {
+    fn listen(listen: impl FnOnce(&Mutex<Vec<u8>>) + Send + 'static) -> Talk {
+        let last = Arc::default();
+        let shared = Arc::clone(&last);
+        Talk { last, listener: thread::spawn(move || listen(&shared)) }
+    }
+
+    /// What was said last, once the process is gone. A stream that somebody still holds open is not waited for.
+    fn heard(self) -> Vec<u8> {
+        let gone_at = Instant::now();
+        while !self.listener.is_finished() && gone_at.elapsed() < SILENCE {
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Keeps the last bytes of a stream until its end.
+fn tail(stream: &mut impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut piece = [0; 4096];
     while let Ok(n) = stream.read(&mut piece) {
         if n == 0 {
             break;
         }
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(piece.get(..n).unwrap_or_default());
         let over = kept.len().saturating_sub(MAX_TALK_BYTES);
         kept.drain(..over);
     }
-    kept
 }
 
 /// What a system said last, as the end of a sentence.
@@ -210,6 +255,17 @@ mod tests {
         assert_eq!(why("kill -9 $$", 60), "it was ended by signal 9");
         assert_eq!(why("sleep 600", 1), "it still ran after 1 s");
         assert_eq!(why("exec 1>&-; sleep 600", 1), "it closed its output and did not end");
+    }
+
+    #[test]
+    fn a_child_that_outlives_its_system_holds_nothing_up() {
+        // In its group or in a session of its own, with one stream, with the other, with both.
+        for leave in ["sleep 600 &", "setsid sleep 20 &", "setsid sleep 20 >&2 &", "setsid sleep 20 2>&1 &"] {
+            let done = system(&format!("cat; {leave}"), 600).unwrap();
+            assert_eq!(done.stdout, b"one\ntwo\n", "{leave}");
+        }
+        let failed = system("echo gone wrong >&2; setsid sleep 20 & exit 3", 600).unwrap_err();
+        assert_eq!(failed, Failed::System("it ended with code 3: gone wrong".to_owned()));
     }
 
     #[test]

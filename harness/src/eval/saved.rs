@@ -50,7 +50,7 @@ pub struct RunScores {
     pub name: String,
     /// Command line of its system.
     pub command: String,
-    /// Scores in query order.
+    /// Scores by query id.
     pub scored: Vec<Scored>,
 }
 

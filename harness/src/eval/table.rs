@@ -1,6 +1,7 @@
 //! The report of an evaluation for a terminal or a Markdown page.
 //!
-//! One table of runs with intervals, one of differences, one by form; and what a reader must know to trust them.
+//! One table of runs with intervals, one of differences, one by form; and what a reader must know to trust them. Names
+//! and reasons are those of systems and corpora: they are shown so that they neither act nor break a table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,33 +11,45 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::compare::{Comparison, TESTED};
 use super::evaluation::{ENOUGH_QUERIES, Evaluation};
 use super::row::{Column, Estimate};
+use crate::golden::harmless;
+use crate::report::markdown::cell;
 
 /// Flipped queries that are named for a difference.
 const SHOWN_FLIPS: usize = 3;
 
 /// The whole report; `markdown` draws tables as Markdown does.
 pub fn render(evaluation: &Evaluation, markdown: bool) -> String {
-    let mut text = head(evaluation);
+    let mut text = head(evaluation, markdown);
     if evaluation.runs.is_empty() {
         text.push_str("\nno system answered\n");
     } else {
         let _ = writeln!(text, "\n{}", runs(evaluation, markdown));
         let _ = writeln!(text, "\n{}", injections(evaluation, markdown));
         if let Some(baseline) = &evaluation.baseline {
-            let _ = writeln!(text, "\nAgainst {baseline}, paired by query, p corrected by Holm's method:\n");
+            let _ = writeln!(
+                text,
+                "\nAgainst {}, paired by query, p corrected by Holm's method:\n",
+                safe(baseline, markdown)
+            );
             let _ = writeln!(text, "{}", differences(evaluation, markdown));
         }
         let _ = writeln!(text, "\nMRR@10 by form:\n\n{}", forms(evaluation, markdown));
     }
     for (system, reason) in &evaluation.failed {
-        let _ = writeln!(text, "\nno answer from {system}: {reason}");
+        let _ = writeln!(text, "\nno answer from {}: {}", safe(system, markdown), safe(reason, markdown));
     }
     text
 }
 
-fn head(evaluation: &Evaluation) -> String {
+/// Text of a system's or a corpus's maker.
+fn safe(text: &str, markdown: bool) -> String {
+    if markdown { cell(text) } else { harmless(text) }
+}
+
+fn head(evaluation: &Evaluation, markdown: bool) -> String {
     let kinds: Vec<String> = evaluation.queries.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-    let mut text = format!("corpus {} ({}): {}\n", evaluation.corpus, evaluation.fingerprint, kinds.join(", "));
+    let (corpus, kinds) = (safe(&evaluation.corpus, markdown), safe(&kinds.join(", "), markdown));
+    let mut text = format!("corpus {corpus} ({}): {kinds}\n", evaluation.fingerprint);
     if !evaluation.shards.is_empty() {
         let parts: Vec<String> =
             evaluation.shards.iter().map(|one| format!("{}/{}", one.index(), one.total())).collect();
@@ -53,7 +66,7 @@ fn head(evaluation: &Evaluation) -> String {
 
 fn table(markdown: bool, header: Vec<String>) -> Table {
     let mut table = Table::new();
-    table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::UTF8_HORIZONTAL_ONLY });
+    table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING });
     let n = header.len();
     table.set_header(header);
     for at in 1..n {
@@ -70,7 +83,7 @@ fn runs(evaluation: &Evaluation, markdown: bool) -> String {
     header.extend(["route P", "route R", "routed", "route µs", "query µs"].map(str::to_owned));
     let mut table = table(markdown, header);
     for run in &evaluation.runs {
-        let mut cells = vec![run.name.clone()];
+        let mut cells = vec![safe(&run.name, markdown)];
         cells.extend(Column::ALL.map(|column| with_interval(run.row.ranking.get(&column).copied())));
         cells.push(plain(run.row.route_precision));
         cells.push(plain(run.row.route_recall));
@@ -95,7 +108,7 @@ fn injections(evaluation: &Evaluation, markdown: bool) -> String {
     for run in &evaluation.runs {
         let row = &run.row;
         table.add_row(vec![
-            run.name.clone(),
+            safe(&run.name, markdown),
             with_interval(row.false_injection),
             with_interval(row.coverage),
             with_interval(row.precision),
@@ -113,14 +126,14 @@ fn differences(evaluation: &Evaluation, markdown: bool) -> String {
     for one in &evaluation.comparisons {
         let interval = one.interval.map_or("–".to_owned(), |(low, high)| format!("{low:+.3} … {high:+.3}"));
         table.add_row(vec![
-            one.system.clone(),
+            safe(&one.system, markdown),
             one.column.name().to_owned(),
             format!("{:+.3}", one.difference),
             interval,
             format!("{:.4}", one.adjusted_p),
             if one.holds() { "yes" } else { "no" }.to_owned(),
             format!("{} / {}", one.gains.len(), one.losses.len()),
-            flips(one),
+            safe(&flips(one), markdown),
         ]);
     }
     table.to_string()
@@ -139,10 +152,10 @@ fn flips(one: &Comparison) -> String {
 fn forms(evaluation: &Evaluation, markdown: bool) -> String {
     let names: BTreeSet<&str> = evaluation.runs.iter().flat_map(|run| run.by_form.keys()).map(String::as_str).collect();
     let mut header = vec!["system".to_owned()];
-    header.extend(names.iter().map(|name| (*name).to_owned()));
+    header.extend(names.iter().map(|name| safe(name, markdown)));
     let mut table = table(markdown, header);
     for run in &evaluation.runs {
-        let mut cells = vec![run.name.clone()];
+        let mut cells = vec![safe(&run.name, markdown)];
         let mrr = |name: &str| run.by_form.get(name).and_then(|row| row.ranking.get(&Column::Mrr10).copied());
         cells.extend(names.iter().map(|name| plain(mrr(name))));
         table.add_row(cells);

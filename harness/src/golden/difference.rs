@@ -77,8 +77,13 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// The text on one line, with a sign in place of every character that a terminal or a page acts on, or that is not seen.
+pub fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c }).collect()
+}
+
 /// Characters without a glyph that hide or reorder what stands around them.
-fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
@@ -110,6 +115,8 @@ mod tests {
     fn no_character_that_acts_or_hides_is_shown_raw() {
         let all = (0..=0x10_ffff).filter_map(char::from_u32);
         let raw: Vec<char> = all.filter(|c| printable(&c.to_string()).contains(*c)).collect();
+        assert!(raw.iter().all(|c| *c == '\t' || *c == '\u{fffd}' || harmless(&c.to_string()) == c.to_string()));
+        assert_eq!(harmless("a\tb\n\u{1b}[31m\u{202e}c"), "a\u{fffd}b\u{fffd}\u{fffd}[31m\u{fffd}c");
         for hostile in [
             '\0',
             '\u{7}',

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-pub use difference::{diff, printable, whole_diff};
+pub use difference::{diff, harmless, is_invisible, printable, whole_diff};
 pub use unreferenced::{Unreferenced, unreferenced, unreferenced_findings};
 
 use crate::problem::Problem;

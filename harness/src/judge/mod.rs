@@ -10,7 +10,7 @@ use std::time::Duration;
 
 pub use retrieved::retrieved;
 
-use crate::golden;
+use crate::golden::{self, is_invisible};
 use crate::observation::{Ending, Observation, SpawnFault};
 use crate::run_event::{Finding, FindingKind};
 use crate::scenario::{Delivered, Expect, Fault, Permission};
@@ -314,7 +314,8 @@ fn cut(text: &str) -> String {
 }
 
 fn printable(c: char) -> Vec<char> {
-    if c.is_control() && c != '\n' && c != '\t' { c.escape_default().collect() } else { vec![c] }
+    let acts = c.is_control() && c != '\n' && c != '\t' || is_invisible(c);
+    if acts { c.escape_default().collect() } else { vec![c] }
 }
 
 #[cfg(test)]

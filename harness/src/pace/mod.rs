@@ -32,7 +32,8 @@ pub enum Pace {
     Rate(f64),
 }
 
-/// Most calls a second that can be asked for.
+/// Fewest and most calls a second that can be asked for: one in 1,000 s is no load, and longer pauses outrun the clock.
+const LEAST: f64 = 0.001;
 const MOST: f64 = 10_000.0;
 
 impl FromStr for Pace {
@@ -46,8 +47,8 @@ impl FromStr for Pace {
             return Err("write `recorded`, or `rate=N` with calls a second".to_owned());
         };
         match number.parse::<f64>() {
-            Ok(rate) if rate > 0.0 && rate <= MOST => Ok(Pace::Rate(rate)),
-            _ => Err(format!("`{number}` is no number of calls a second above 0 and up to {MOST}")),
+            Ok(rate) if (LEAST..=MOST).contains(&rate) => Ok(Pace::Rate(rate)),
+            _ => Err(format!("`{number}` is no number of calls a second from {LEAST} to {MOST}")),
         }
     }
 }
@@ -67,11 +68,14 @@ mod tests {
 
     #[test]
     fn paces_are_read_as_they_are_written() {
-        for text in ["recorded", "rate=20", "rate=0.5", "rate=10000"] {
+        for text in ["recorded", "rate=20", "rate=0.5", "rate=0.001", "rate=10000"] {
             assert_eq!(text.parse::<Pace>().map(|pace| pace.to_string()), Ok(text.to_owned()));
         }
         for text in ["", "rate", "rate=", "rate=0", "rate=-1", "rate=inf", "rate=NaN", "rate=10001", "20", "rate=x"] {
             assert!(text.parse::<Pace>().is_err(), "{text}");
+        }
+        for text in ["rate=0.0009", "rate=1e-308", "rate=5e-324"] {
+            assert!(text.parse::<Pace>().is_err(), "{text}: its second call is due when no clock counts any more");
         }
     }
 }

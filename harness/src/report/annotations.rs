@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{figure, rows};
 use crate::gate::parse_gates;
+use crate::golden::is_invisible;
 use crate::run_event::{OnInconclusive, Severity, Verdict};
 use crate::summary::Summary;
 
@@ -100,7 +101,9 @@ pub fn render(summary: &Summary, places: &Places) -> String {
 
 fn command(note: &Note<'_>, places: &Places) -> String {
     // The runner splits properties at commas and ends them at colons, and every command at the end of its line.
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let acts = |sign: char| sign.is_control() && !matches!(sign, '\r' | '\n' | '\t') || is_invisible(sign);
+    let data =
+        |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A").replace(acts, "\u{fffd}");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let place = places.of(&note.about).map_or_else(String::new, |place| {
         format!(",file={},line={}", property(&place.path.to_string_lossy()), place.line)

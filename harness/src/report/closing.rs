@@ -71,7 +71,7 @@ pub(super) fn next_steps(summary: &Summary) -> Vec<String> {
         summary.steps().iter().any(|step| wanted.iter().any(|kind| step.findings().contains_key(kind)))
     };
     let first_failed = summary.steps().iter().find(|step| !step.passed());
-    let resumable = summary.header().is_some_and(|header| header.baseline_command.is_none());
+    let resumable = summary.header().is_some_and(|header| header.baseline_command.is_none() && header.pace.is_none());
     say(
         !summary.complete(),
         if resumable {

@@ -7,6 +7,7 @@ use super::annotations::{MAX_ANNOTATIONS, cut, notes};
 use super::rows::Table;
 use super::{closing, figure, paired, rows};
 use crate::bench::Instrument;
+use crate::golden::is_invisible;
 use crate::run_event::Verdict;
 use crate::summary::Summary;
 
@@ -152,7 +153,7 @@ impl Page {
 }
 
 /// Text that cannot break out of its cell or be taken for markup.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {
@@ -165,6 +166,7 @@ fn cell(text: &str) -> String {
                 safe.push('\\');
                 safe.push(sign);
             }
+            sign if sign.is_control() || is_invisible(sign) => safe.push('\u{fffd}'),
             _ => safe.push(sign),
         }
     }

@@ -7,6 +7,7 @@ use comfy_table::presets::NOTHING;
 use super::rows::Table;
 use super::{closing, figure, paired, rows};
 use crate::bench::Instrument;
+use crate::golden::harmless;
 use crate::run_event::{Severity, Verdict};
 use crate::summary::Summary;
 
@@ -57,9 +58,10 @@ pub fn gate_table(summary: &Summary) -> String {
     out.trim_start().to_owned()
 }
 
-/// Adds one line. A hook's text may hold anything; control characters would let it drive the terminal.
+/// Adds one line. A hook's text may hold anything; control characters would let it drive the terminal, and others show
+/// a line that is not there.
 pub(super) fn line(out: &mut String, text: &str) {
-    out.extend(text.trim_end().chars().map(|sign| if sign.is_control() { '\u{fffd}' } else { sign }));
+    out.push_str(&harmless(text.trim_end()));
     out.push('\n');
 }
 

@@ -294,6 +294,31 @@ fn a_hooks_text_cannot_drive_the_terminal() {
 }
 
 #[test]
+fn no_report_for_people_holds_a_sign_that_acts_or_reorders() {
+    let hostile = "a\u{1b}[31m\u{9b}2J\u{202e}\u{2066}\u{200b}\u{7}b";
+    let mut broken = step(hostile, hostile, 0, 0);
+    broken.findings = vec![finding(FindingKind::Crash, hostile)];
+    let mut events = run(1, [broken]);
+    let judged = GateResult { name: hostile.to_owned(), reason: hostile.to_owned(), ..gate(Verdict::Fail) };
+    events.insert(events.len() - 1, RunEvent::GateJudged(judged));
+    let summary = Summary::of(&events);
+    let reports = [
+        ("terminal", terminal::render(&summary)),
+        ("gates", terminal::gate_table(&summary)),
+        ("markdown", markdown::render(&summary)),
+        ("job summary", markdown::job_summary(&summary)),
+        ("annotations", annotations::render(&summary, &Places::default())),
+        ("html", html::render(&summary).unwrap()),
+    ];
+    for (name, text) in reports {
+        assert!(text.contains("[31m") || text.contains("[31m".replace('[', "\\[").as_str()), "{name}: {text}");
+        let acts = |sign: char| sign.is_control() && !matches!(sign, '\n' | '\t') || crate::golden::is_invisible(sign);
+        let found: Vec<char> = text.chars().filter(|sign| acts(*sign)).collect();
+        assert_eq!(found, Vec::<char>::new(), "{name}");
+    }
+}
+
+#[test]
 fn the_terminal_report_bounds_its_list_of_findings() {
     let mut events = vec![];
     for index in 0..31 {

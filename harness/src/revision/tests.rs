@@ -127,6 +127,17 @@ fn a_build_runs_once_a_commit_and_command() {
 }
 
 #[test]
+fn a_build_that_removed_the_hook_harms_no_later_one() {
+    let world = World::new(&["old", "new"]);
+    let why = world.build("HEAD~1", Some("echo made > more; rm hook.sh")).unwrap_err();
+    assert!(why.contains("did not make hook.sh"), "{why}");
+    let built = world.build("HEAD~1", None).unwrap();
+    assert_eq!(says(&built), "old");
+    // What the build made is not looked for in the revision, and stays.
+    assert_eq!(fs::read_to_string(built.tree.join("more")).unwrap(), "made\n");
+}
+
+#[test]
 fn a_rust_project_is_built_by_cargo_into_the_worktree() {
     let mut world = World::new(&[]);
     let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";

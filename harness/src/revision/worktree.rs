@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use git2::build::CheckoutBuilder;
 use git2::{BranchType, Oid, Repository, WorktreeAddOptions, WorktreePruneOptions};
 
 use super::cache::{Entry, unusable};
@@ -42,7 +43,7 @@ impl Checkout {
     pub(super) fn place(&self, entry: &Entry) -> Result<(), Failure> {
         let tree = entry.tree();
         let head = || Repository::open(&tree).and_then(|inside| Ok(inside.head()?.peel_to_commit()?.id()));
-        if entry.is_whole() && head().is_ok_and(|head| head == self.commit) {
+        if entry.is_whole() && head().is_ok_and(|head| head == self.commit) && restored(&tree).is_ok() {
             return Ok(());
         }
         // What an interrupted attempt, or a cache removed by hand, has left.
@@ -72,6 +73,13 @@ impl Checkout {
     pub(super) fn trim(&self, entry: &Entry, kept: usize) -> Result<(), Failure> {
         entry.superfluous(kept).iter().try_for_each(|old| forget(&self.repository, old))
     }
+}
+
+/// Brings back files of the revision that a build has removed. What it has changed or added stays: it is the build.
+fn restored(tree: &Path) -> Result<(), git2::Error> {
+    let mut missing = CheckoutBuilder::new();
+    missing.safe().recreate_missing(true);
+    Repository::open(tree)?.checkout_head(Some(&mut missing))
 }
 
 /// Removes an entry, with what git remembers of it.

@@ -21,8 +21,8 @@ fn is_running(pid: &str) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
-/// Stops a run in its second scenario by this signal; the run's hook has a child in a session of its own.
-fn stopped_by(signal: &str, jobs: &str) {
+/// Stops a run in its second scenario by these signals, sent as one; the run's hook has a child in a session of its own.
+fn stopped_by(signals: &[&str], jobs: &str) {
     let bench = Bench::of(ANY);
     bench.scenario("two", ANY);
     let note = bench.path("pids");
@@ -41,7 +41,9 @@ fn stopped_by(signal: &str, jobs: &str) {
         .spawn()
         .unwrap();
     wait_for("the second hook", || note.exists());
-    Command::new("kill").args([signal, &run.id().to_string()]).status().unwrap();
+    for signal in signals {
+        Command::new("kill").args([signal, &*run.id().to_string()]).status().unwrap();
+    }
     wait_for("the end of the run", || run.try_wait().unwrap().is_some());
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
@@ -60,10 +62,47 @@ fn stopped_by(signal: &str, jobs: &str) {
 
 #[test]
 fn ctrl_c_ends_the_hook_and_keeps_a_readable_run() {
-    stopped_by("-INT", "1");
+    stopped_by(&["-INT"], "1");
 }
 
 #[test]
 fn termination_is_the_same_with_several_jobs() {
-    stopped_by("-TERM", "2");
+    stopped_by(&["-TERM"], "2");
+}
+
+/// `timeout` and other wrappers send a signal to the process and once more to its group.
+#[test]
+fn a_wish_to_stop_that_arrives_twice_is_one() {
+    stopped_by(&["-TERM", "-TERM", "-INT"], "1");
+}
+
+#[test]
+fn a_self_test_that_is_stopped_while_it_looks_at_the_machine_was_stopped_and_is_no_fault() {
+    let bench = Bench::of(ANY);
+    // The machine is looked at before the handler's first use; many calls make that long.
+    for flags in [&["doctor", "--calls", "100000"][..], &["doctor", "--self-test", "--calls", "100000"]] {
+        let mut doctor = Command::new(env!("CARGO_BIN_EXE_hookbench"))
+            .args(flags)
+            .current_dir(bench.path(""))
+            .env("TMPDIR", bench.path("tmp"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = doctor.id().to_string();
+        // SIGINT and SIGTERM are caught from then on.
+        wait_for("the handler", || {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            caught
+                .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+                .is_some_and(|mask| mask & 0x4002 == 0x4002)
+        });
+        Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        wait_for("the end", || doctor.try_wait().unwrap().is_some());
+        let output = doctor.wait_with_output().unwrap();
+        let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(130), "{talk}");
+        assert!(!bench.tree().iter().any(|path| path.starts_with("tmp/")), "{:?}", bench.tree());
+    }
 }

@@ -78,12 +78,18 @@ pub(super) fn changes(repository: &Repository, limit: usize) -> Result<Vec<Chang
     let mut walk = repository.revwalk()?;
     walk.push(head.id())?;
     walk.set_sorting(Sort::TIME)?;
-    let commits: Vec<Commit<'_>> = walk
-        .filter_map(Result::ok)
-        .filter_map(|oid| repository.find_commit(oid).ok())
-        .filter(|commit| commit.parent_count() < 2)
-        .take(limit)
-        .collect();
+    // A commit that is missing would end the history in silence. Where a shallow clone ends, git knows.
+    let mut commits: Vec<Commit<'_>> = Vec::new();
+    for oid in walk {
+        if commits.len() >= limit {
+            break;
+        }
+        let commit = repository.find_commit(oid?)?;
+        let has_time = jiff::Timestamp::from_second(commit.time().seconds()).is_ok();
+        if commit.parent_count() < 2 && has_time {
+            commits.push(commit);
+        }
+    }
     let people = People::of(commits.iter());
     let mut changes = Vec::new();
     for commit in &commits {

@@ -39,6 +39,9 @@ const MAX_PATHS: usize = 16;
 /// Longest part of a commit message in a memory, in characters.
 const MAX_BODY: usize = 900;
 
+/// How the manifest of every such corpus begins to tell of its origin.
+pub const MADE: &str = "Made by `hookbench corpus from-git`";
+
 /// What to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
@@ -80,7 +83,7 @@ pub fn from_git(repository: &Path, recipe: &Recipe, folder: &Path) -> Result<Mad
     let asking = asking(memory, later);
     let head = opened.head().and_then(|head| head.peel_to_commit()).map_err(git)?.id();
     let about = format!(
-        "Made by `hookbench corpus from-git` from the history of {} at {head}: commit messages, paths and short pieces of code, people removed.",
+        "{MADE} from the history of {} at {head}: commit messages, paths and short pieces of code, people removed.",
         recipe.project
     );
     let licence = "the licence of the project it was made from";

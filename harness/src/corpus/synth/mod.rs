@@ -28,7 +28,7 @@ use crate::failure::Failure;
 pub struct Recipe {
     /// Records, to within the last session.
     pub records: u64,
-    /// Questions, of which a fifth has no answer.
+    /// Questions, of which a fifth has no answer; a small corpus gives fewer.
     pub queries: u64,
     /// Seed of everything.
     pub seed: u64,
@@ -90,6 +90,12 @@ fn place(worlds: &[World], number: u64) -> Option<(&World, u64)> {
     Some((worlds.get(usize::try_from(number % n).ok()?)?, number / n))
 }
 
+/// How many of all sessions the world of this one has: they are dealt out in turn.
+fn dealt(sessions: u64, number: u64, n_worlds: usize) -> u64 {
+    let n = (n_worlds as u64).max(1);
+    sessions.saturating_sub(number % n).div_ceil(n)
+}
+
 /// How many sessions it takes to have the records asked for.
 fn sessions_of(recipe: &Recipe, worlds: &[World]) -> u64 {
     let (mut records, mut sessions) = (0, 0);
@@ -115,13 +121,16 @@ fn questions(recipe: &Recipe, worlds: &[World], sessions: u64) -> (Questions, BT
         let Some((world, session)) = place(worlds, number) else { break };
         let records = world.session(session);
         let Some(target) = records.get(random.usize(0..records.len().max(1))) else { continue };
-        let (ask, mut judgements) = asked(&mut random, nth, world, session, &records, target, sessions);
+        let (ask, mut judgements) =
+            asked(&mut random, nth, world, session, &records, target, dealt(sessions, number, worlds.len()));
         for (row, lines, grade, after) in planted(&mut random, nth, target, number, sessions) {
             judgements.push((row.doc_id.clone(), grade));
             plants.entry(after).or_default().push(Plant { row, lines });
         }
         questions.push(question(recipe, world, nth, "answerable", &ask, judgements, sessions));
     }
+    // A corpus too small for the questions asked for keeps their proportion.
+    let n_silent = n_silent.min((questions.len() as u64).div_ceil(4));
     for nth in 0..n_silent {
         let Some(world) = worlds.get(usize::try_from(nth % worlds.len() as u64).unwrap_or(0)) else { break };
         let ask = unanswered(&mut random, nth);
@@ -328,6 +337,20 @@ mod tests {
             assert!((records..records + 12 + 2 * queries).contains(&manifest.memories), "{}", manifest.memories);
             assert_eq!(manifest.queries, queries);
             assert_eq!(manifest.noanswer, queries / 5);
+        }
+    }
+
+    #[test]
+    fn odd_proportions_give_fit_corpora_that_keep_a_fifth_without_an_answer() {
+        for (records, queries, projects) in
+            [(100, 50, 1_000), (100, 300, 37), (300, 60, 7), (100, 1_000, 1), (100, 5, 1)]
+        {
+            let home = tempfile::tempdir().unwrap();
+            let manifest = synth(&recipe(records, queries, 1, projects), home.path(), &mut |_| {}).unwrap();
+            let faults = check(home.path()).unwrap().faults;
+            assert_eq!(faults, Vec::<String>::new(), "{records} {queries} {projects}");
+            assert!(manifest.answerable > 0 && manifest.queries <= queries);
+            assert_eq!(manifest.noanswer, (queries / 5).min(manifest.answerable.div_ceil(4)));
         }
     }
 

@@ -24,6 +24,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 
 use self::page::Page;
+use crate::golden::is_invisible;
 use crate::summary::Summary;
 
 /// The page's frame and text.
@@ -42,8 +43,9 @@ pub fn render(summary: &Summary) -> Result<String, minijinja::Error> {
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
     environment.set_syntax(syntax);
     let page = environment.render_str(TEMPLATE, Serde(Page::of(summary, STYLE)))?;
-    // HTML has no place for other control characters, escaped or not.
-    Ok(page.replace(|sign: char| sign.is_control() && !matches!(sign, '\n' | '\t'), "\u{fffd}"))
+    // HTML has no place for other control characters, escaped or not; what reorders text would forge a row.
+    let acts = |sign: char| sign.is_control() && !matches!(sign, '\n' | '\t') || is_invisible(sign);
+    Ok(page.replace(acts, "\u{fffd}"))
 }
 
 #[cfg(test)]
