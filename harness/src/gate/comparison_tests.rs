@@ -469,6 +469,22 @@ fn a_saved_run_is_compared_exactly_and_its_times_only_warn() {
 }
 
 #[test]
+fn a_step_meets_its_own_counterpart_in_a_saved_run() {
+    let sized = |name: &str, index: u32, bytes: u64| {
+        let mut result = step("s", name, index, 0);
+        result.injected_bytes = bytes;
+        result
+    };
+    let run = || crate::summary::fixture::summary(1, [sized("x", 0, 100), sized("y", 1, 200)]);
+    let stored = Stored::of("old", run());
+    for step in ["x", "y"] {
+        let gate = format!("budget.bytes.max[step={step}] == +0% vs file:old");
+        let result = judge_all(&gates(&[&gate]), &run(), &stored).remove(0);
+        assert_eq!((result.verdict, result.estimate), (Verdict::Pass, Some(0.0)), "{}", result.reason);
+    }
+}
+
+#[test]
 fn only_steps_of_both_sides_are_compared() {
     let mut bench = Bench::new().measured(1, 1.0);
     let mut new = step("s", "new", 1, 0);

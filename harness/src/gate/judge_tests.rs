@@ -127,6 +127,46 @@ fn ratios_to_the_no_op_are_paired_and_bounded() {
 }
 
 #[test]
+fn a_sentence_tells_the_bounds_of_a_percentile() {
+    // Ratios 10, 20, ... 100. At 95 % a side the median lies between ranks 2 and 9, at 99 % between 1 and 10; p95 has
+    // rank 8 below it, P(X ≥ 8) = 0.988 of ten, and none above.
+    let ten = rising(10);
+    let said = |text: &str| {
+        let result = answer(text, &ten);
+        (result.reason, result.remedy)
+    };
+    let quieter = "narrow the interval with a larger --repeat on a quiet machine";
+    let slow = "find what the hook does in this time, or raise the bound on purpose";
+    let table = [
+        ("p50 <= 90x vs noop", "p50 lies between 20x and 90x (95 % sure on each side), all of which keeps <= 90x", ""),
+        ("p50 < 20x vs noop", "p50 lies between 20x and 90x (95 % sure on each side), none of which keeps < 20x", slow),
+        ("p50 > 20x vs noop", "p50 lies between 20x and 90x (95 % sure on each side), astride > 20x", quieter),
+        (
+            "p50 <= 50x vs noop with confidence=0.99",
+            "p50 lies between 10x and 100x (99 % sure on each side), astride <= 50x",
+            quieter,
+        ),
+        (
+            "p95 <= 50x vs noop with min_n=10",
+            "p95 lies between 80x and unknown (95 % sure on each side), none of which keeps <= 50x",
+            slow,
+        ),
+    ];
+    for (gate, reason, remedy) in table {
+        let expected = (format!("latency.wall.{reason} vs noop"), remedy.to_owned());
+        assert_eq!(said(&format!("latency.wall.{gate}")), expected, "{gate}");
+    }
+}
+
+#[test]
+fn a_certainty_that_is_just_reached_suffices() {
+    // Nine of ten ratios are above 10: P(B ≤ 1) of ten halves is 11/1024, and 1 - 11/1024 = 0.9892578125.
+    let gate = |confidence: &str| format!("latency.wall.p50 <= 15x vs noop with confidence={confidence}");
+    assert_eq!(verdict(&gate("0.9892578125"), &rising(10)), Verdict::Fail);
+    assert_eq!(verdict(&gate("0.9893"), &rising(10)), Verdict::Inconclusive);
+}
+
+#[test]
 fn what_needs_a_baseline_or_another_instrument_is_skipped() {
     let ten = rising(10);
     for text in [
