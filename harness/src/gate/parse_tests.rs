@@ -179,6 +179,32 @@ fn a_change_of_nothing_keeps_its_sign() {
 }
 
 #[test]
+fn a_canonical_text_is_written_as_it_was_read() {
+    for text in [
+        "latency.cpu.p50[event=UserPromptSubmit,step=a*] < +10% vs baseline with confidence=0.99, min_n=20, \
+         max_n=400, inconclusive=fail, confirm=2, margin=5% severity warn",
+        "latency.wall.min >= 1us with inconclusive=pass",
+        "latency.wall.p90 > 2s with inconclusive=warn",
+        "latency.cpu.p95 <= 4.5x vs noop",
+        "latency.cpu.max <= 4.5x vs file:runs/a",
+        "latency.cpu.mean <= 4.5x vs file:\"my runs/a\"",
+        "instructions <= -2.5% vs baseline",
+        "memory.peak <= 20MiB",
+        "budget.bytes.max[hook=\"a b\",tag=\"x]\",tag=y] <= 9kB",
+        "budget.utf16.sum <= 9000",
+        "budget.tokens_est.p95 <= 2000",
+        "delivered.truncated == 0",
+        "retrieval.byte_precision >= 50%",
+        "golden.failed == 0",
+        "leak.count == 0",
+        "timeout.count == 0",
+        "flaky.count == 0",
+    ] {
+        assert_eq!(parse(text).to_string(), text);
+    }
+}
+
+#[test]
 fn equal_limits_of_n_are_allowed() {
     assert_eq!(parse("leak.count == 0 with min_n=5, max_n=5").options.min_n, Some(5));
     assert_eq!(parse("retrieval.hit@5 >= 100%").bound.number, 100.0);
