@@ -121,6 +121,7 @@ fn ratios_to_the_no_op_are_paired_and_bounded() {
     assert_eq!(verdict("latency.cpu.min >= 10x vs noop", &ten), Verdict::Pass);
     assert_eq!(verdict("latency.cpu.mean <= 55x vs noop", &ten), Verdict::Pass);
     assert_eq!(answer("latency.cpu.p50 <= 90x vs noop", &ten).estimate, Some(50.0));
+    assert_eq!(answer("latency.cpu.mean <= 55x vs noop", &ten).estimate, Some(55.0));
     assert_eq!(verdict("latency.cpu.p50 <= 90x vs noop", &rising(4)), Verdict::Inconclusive);
     let without_floor = Summary::of(&[RunEvent::StepFinished(step("s", "x", 0, 0))]);
     assert_eq!(verdict("latency.cpu.p50 <= 4x vs noop", &without_floor), Verdict::Skipped);
@@ -182,6 +183,8 @@ fn what_needs_a_baseline_or_another_instrument_is_skipped() {
         assert_eq!(verdict(text, &ten), Verdict::Skipped, "{text}");
     }
     assert_eq!(answer("leak.count[event=Stop] == 0", &ten).reason, "no step matches [event=Stop]");
+    assert_eq!(answer("retrieval.abstain >= 0.5", &ten).reason, "no selected step has empty relevance labels");
+    assert_eq!(answer("retrieval.hit@5 >= 0.5", &ten).reason, "no selected step has relevance labels");
     let missing = changed(|step| step.observation.ending = Ending::NotStarted(SpawnFault::NotFound));
     assert_eq!(verdict("latency.wall.max <= 1s", &missing), Verdict::Skipped);
     let unmeasured = changed(|step| step.observation.peak_memory_bytes = None);

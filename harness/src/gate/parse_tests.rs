@@ -171,6 +171,21 @@ fn mistakes_name_their_place() {
 }
 
 #[test]
+fn an_unknown_metric_is_led_to_its_own_family() {
+    let table = [
+        ("latency.wall.p42 <= 1ms", "write latency.wall or latency.cpu, then"),
+        ("budget.words.max <= 9", "write budget.bytes, budget.utf16 or budget.tokens_est, then"),
+        ("retrieval.map >= 0.5", "write retrieval.ndcg@K, "),
+        ("leek.count == 0", "the metrics are latency.*, "),
+        ("spawn.count == 0", "gate leak.count for children that stay"),
+    ];
+    for (text, remedy) in table {
+        let fault = text.parse::<GateExpr>().unwrap_err();
+        assert!(fault.remedy.starts_with(remedy), "{text}: {}", fault.remedy);
+    }
+}
+
+#[test]
 fn a_change_of_nothing_keeps_its_sign() {
     for text in ["budget.utf16.max < +0% vs baseline", "latency.cpu.p50 <= -5% vs baseline"] {
         assert_eq!(parse(text).to_string(), text);

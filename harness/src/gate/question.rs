@@ -56,7 +56,7 @@ impl Question {
             Op::Ge | Op::Gt | Op::Eq => -1.0,
         };
         let towards = upwards * log_bound(expr);
-        let demands = towards < 0.0;
+        let demands = towards.is_sign_negative();
         let forbidden = towards.abs().exp_m1();
         let options = &expr.options;
         let rule = Rule::of(forbidden);
