@@ -261,6 +261,21 @@ mod tests {
     }
 
     #[test]
+    fn bounds_are_samples_at_their_ranks() {
+        // Ranks of the median of ten: 2 and 9 at 95 %, 1 and 10 at 99 %. Four samples bound it on neither side.
+        let ten = Distribution::of((1..=10).map(|us| us * 10));
+        assert_eq!(ten.bounds(Quantile::P50, 0.95), (Some(us(20)), Some(us(90))));
+        assert_eq!(ten.bounds(Quantile::P50, 0.99), (Some(us(10)), Some(us(100))));
+        assert_eq!(Distribution::of(1..=4).bounds(Quantile::P50, 0.95), (None, None));
+        assert_eq!(Distribution::of(1..=10).bounds(Quantile::P95, 0.95), (Some(us(8)), None));
+    }
+
+    #[test]
+    fn debug_shows_buckets_and_their_counts() {
+        assert_eq!(format!("{:?}", Distribution::of([3, 1, 3])), "[(1, 1), (3, 2)]");
+    }
+
+    #[test]
     fn mean_of_small_samples_is_exact() {
         assert_eq!(Distribution::of([100, 200, 600]).mean(), Some(us(300)));
         assert_eq!(Distribution::of([0]).min(), Some(us(0)));

@@ -82,24 +82,16 @@ fn combined(machines: &[Vec<f64>], quantile: Quantile, expr: &GateExpr) -> Evide
         return Evidence::Bounded { estimate, low, high, n: fewest, need: need.max(fewest + 1), p_kept: 1.0 };
     };
     let reach = one_sided_z(confidence) * error;
-    // How far the figure is beyond the bound, in standard errors; a certain figure is beyond all doubt.
-    let excess = estimate - (expr.bound.number * expr.bound.unit.size()).ln();
-    let beyond = |excess: f64| match (error > 0.0, excess > 0.0) {
-        (true, _) => upper_tail(excess / error),
-        (false, true) => 0.0,
-        (false, false) => 1.0,
-    };
+    let excess = estimate - expr.bound.number.ln();
+    // `==` never gets here: a measured figure equals no bound.
+    let beyond = if matches!(expr.op, Op::Ge | Op::Gt) { -excess } else { excess };
     Evidence::Bounded {
         estimate: Some(estimate.exp()),
         low: Some((estimate - reach).exp()),
         high: Some((estimate + reach).exp()),
         n: machines.iter().map(|ratios| ratios.len() as u64).sum(),
         need,
-        p_kept: match expr.op {
-            Op::Le | Op::Lt => beyond(excess),
-            Op::Ge | Op::Gt => beyond(-excess),
-            Op::Eq => beyond(excess).min(beyond(-excess)),
-        },
+        p_kept: p_not_above(beyond, error),
     }
 }
 
@@ -115,21 +107,25 @@ fn combined_interval(parts: &[Interval]) -> Option<Interval> {
     let weighed: Vec<(f64, f64)> = parts.iter().map(|part| (part.estimate, standard_error_of(part))).collect();
     let (estimate, error) = inverse_variance(&weighed)?;
     let reach = two_sided_z(confidence) * error;
-    // Parts without any spread leave no doubt about the sign.
-    let p = |towards: f64| match (error > 0.0, towards > 0.0) {
-        (true, _) => upper_tail(towards / error),
-        (false, true) => 0.0,
-        (false, false) => 1.0,
-    };
     Some(Interval {
         estimate,
         low: estimate - reach,
         high: estimate + reach,
         n: parts.iter().map(|part| part.n).sum(),
         confidence,
-        p_not_above: p(estimate),
-        p_not_below: p(-estimate),
+        p_not_above: p_not_above(estimate, error),
+        p_not_below: p_not_above(-estimate, error),
     })
+}
+
+/// One-sided p of the hypothesis that the truth behind a normal estimate is not above 0. An estimate without error leaves
+/// no doubt.
+fn p_not_above(estimate: f64, error: f64) -> f64 {
+    match (error > 0.0, estimate > 0.0) {
+        (true, _) => upper_tail(estimate / error),
+        (false, true) => 0.0,
+        (false, false) => 1.0,
+    }
 }
 
 /// Logarithm of one machine's percentile, and its standard error: each bound lies z of its one-sided confidence away.
@@ -274,6 +270,67 @@ mod tests {
         assert_eq!((exact.p_not_above, exact.p_not_below), (0.0, 1.0));
         assert_eq!(combined_interval(&[]), None);
         assert_eq!(combined_interval(&[part(0.1, 0.1), Interval { confidence: 0.9, ..part(0.1, 0.1) }]), None);
+    }
+
+    /// n, need, and p of the bound being kept, of two or more machines.
+    fn combination(machines: &[Vec<f64>], gate: &str) -> (u64, u64, f64) {
+        match combined(machines, Quantile::P50, &gate.parse().unwrap()) {
+            Evidence::Bounded { n, need, p_kept, .. } => (n, need, p_kept),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_chance_of_a_kept_bound_comes_from_all_machines() {
+        // The machines of the test above: ln of the ratio is 0.703864 with an error of 0.0090754. 2.05 is 0.717840, so
+        // 1.5399 errors above, and 2 is 0.693147, so 1.1809 below; P(Z > 1.1809) = 0.118825, P(Z > 1.5399) = 0.061788.
+        let machines: [Vec<f64>; 2] = [
+            (0..41).map(|round| 1.9 + f64::from(round) * 0.005).collect(),
+            (0..41).map(|round| 3.0 + f64::from(round) * 0.15).collect(),
+        ];
+        let table = [("<= 2x", 0.118_825), ("< 2.05x", 0.938_212), (">= 2x", 0.881_175), ("> 2.05x", 0.061_788)];
+        for (bound, expected) in table {
+            let (n, _, p) = combination(&machines, &format!("latency.wall.p50 {bound} vs noop"));
+            assert!((p - expected).abs() < 1e-5 && n == 82, "{bound}: {p}");
+        }
+    }
+
+    #[test]
+    fn machines_without_spread_leave_no_doubt() {
+        let steady = [vec![4.0; 20], vec![4.0; 20]];
+        let table = [("<= 3x", 0.0), ("<= 4x", 1.0), ("<= 5x", 1.0), (">= 3x", 1.0), (">= 4x", 1.0), (">= 5x", 0.0)];
+        for (bound, expected) in table {
+            assert_eq!(combination(&steady, &format!("latency.wall.p50 {bound} vs noop")).2, expected, "{bound}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_that_no_rank_bounds_wants_one_call_more() {
+        // The median of three has no upper bound at 95 %, whatever the gate asks for.
+        let (n, need, p) = combination(&[vec![2.0; 3], vec![2.0; 9]], "latency.wall.p50 <= 9x vs noop with min_n=2");
+        assert_eq!((n, need, p), (3, 4, 1.0));
+        assert_eq!(combination(&[vec![2.0; 3], vec![2.0; 9]], "latency.wall.p50 <= 9x vs noop").1, 5);
+    }
+
+    #[test]
+    fn each_of_many_machines_gives_its_own_steps() {
+        let names = ["a", "b", "c"];
+        let mut events = vec![RunEvent::RunStarted(header(&names, 10))];
+        for (name, ratio) in names.into_iter().zip([2, 2, 4]) {
+            let scenarios = vec![name.to_owned()];
+            events.push(RunEvent::SourceMerged(Source { machine: format!("{name} box"), scenarios, shard: None }));
+            for round in 0..10 {
+                let floor = Duration::from_micros(1_000);
+                events.push(RunEvent::FloorMeasured { scenario: name.to_owned(), round, wall: floor, cpu: floor });
+                let mut result = step(name, "x", 0, round);
+                result.observation.eof_after = floor * ratio;
+                events.push(RunEvent::StepFinished(result));
+            }
+        }
+        // Without any spread each machine counts alike: the cube root of 2 · 2 · 4 is 2.5198.
+        let seen = answer("latency.wall.p50 <= 9x vs noop", &Summary::of(&events));
+        assert_eq!(seen.n, 30);
+        assert!((seen.estimate.unwrap() - 2.519_84).abs() < 1e-4, "{seen:?}");
     }
 
     #[test]

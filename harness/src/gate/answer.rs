@@ -273,3 +273,7 @@ fn only_warn(result: &mut GateResult, why: &str) {
     }
     result.reason.push_str(&format!("; only a warning, because {why}"));
 }
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

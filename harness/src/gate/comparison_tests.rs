@@ -243,20 +243,22 @@ fn many_gates_share_one_error_rate() {
 
 #[test]
 fn a_cap_broken_by_chance_is_forgiven_among_many() {
-    // Eight of ten above 10 ms: P(B ≤ 2) = 56/1024 is no proof, one of ten at or below is: 11/1024 = 0.0107.
-    let steps = (0..10).map(|round| {
-        let mut result = step("s", "x", 0, round);
-        result.observation.cpu = Duration::from_millis(if round == 0 { 5 } else { 20 });
-        result
-    });
-    let run = crate::summary::fixture::summary(10, steps);
-    let judged = |n: usize| judge_all(&gates(&vec!["latency.cpu.p50 <= 10ms"; n]), &run, &Stored::default()).remove(0);
-    assert_eq!(judged(1).verdict, Verdict::Fail);
-    // 4 × 0.0107 is under 5 %, 5 × 0.0107 is over.
-    assert_eq!(judged(4).verdict, Verdict::Fail);
-    let five = judged(5);
-    assert_eq!(five.verdict, Verdict::Inconclusive);
-    assert!(five.reason.ends_with("not certain enough as one of 5 gates tested together"), "{}", five.reason);
+    // Eight of ten beyond the bound: P(B ≤ 2) = 56/1024 is no proof, nine of ten are: 11/1024 = 0.0107.
+    for (gate, one_ms, others_ms) in [("latency.cpu.p50 <= 10ms", 5, 20), ("latency.cpu.p50 >= 10ms", 20, 5)] {
+        let steps = (0..10).map(|round| {
+            let mut result = step("s", "x", 0, round);
+            result.observation.cpu = Duration::from_millis(if round == 0 { one_ms } else { others_ms });
+            result
+        });
+        let run = crate::summary::fixture::summary(10, steps);
+        let judged = |n: usize| judge_all(&gates(&vec![gate; n]), &run, &Stored::default()).remove(0);
+        assert_eq!(judged(1).verdict, Verdict::Fail, "{gate}");
+        // 4 × 0.0107 is under 5 %, 5 × 0.0107 is over.
+        assert_eq!(judged(4).verdict, Verdict::Fail, "{gate}");
+        let five = judged(5);
+        assert_eq!(five.verdict, Verdict::Inconclusive, "{gate}");
+        assert!(five.reason.ends_with("not certain enough as one of 5 gates tested together"), "{}", five.reason);
+    }
 }
 
 #[test]
@@ -466,6 +468,52 @@ fn a_saved_run_is_compared_exactly_and_its_times_only_warn() {
     assert_eq!(refused.verdict, Verdict::Skipped);
     assert!(refused.reason.starts_with("times of two machines cannot be compared"), "{}", refused.reason);
     assert_eq!(judged("budget.bytes.max < +30% vs file:runs/old", &elsewhere).verdict, Verdict::Fail);
+}
+
+#[test]
+fn too_few_calls_of_either_run_leave_a_comparison_open() {
+    let run = |n: u32, cpu_ms: u64| {
+        let steps = (0..n).map(|round| {
+            let mut result = step("s", "x", 0, round);
+            result.observation.cpu = Duration::from_millis(cpu_ms);
+            result
+        });
+        crate::summary::fixture::summary(n, steps)
+    };
+    let judged = |gate: &str, new: u32, old: u32| {
+        judge_all(&gates(&[gate]), &run(new, 2), &Stored::of("old", run(old, 1))).remove(0)
+    };
+    // Needed at 95 %: 5 for a median, 59 for p95, 299 for p99.
+    let table = [
+        ("latency.cpu.p50 < +10% vs file:old", 20, 4, "4 samples of 5"),
+        ("latency.cpu.p50 < +10% vs file:old", 3, 20, "3 samples of 5"),
+        ("latency.cpu.p99 < +10% vs file:old", 298, 400, "298 samples of 299"),
+        ("budget.bytes.p95 <= +0% vs file:old", 58, 60, "58 samples of 59"),
+    ];
+    for (gate, new, old, lacking) in table {
+        let result = judged(gate, new, old);
+        assert_eq!((result.verdict, result.estimate), (Verdict::Inconclusive, None), "{gate}");
+        assert!(result.reason.starts_with(&format!("n too small: {lacking} needed")), "{}", result.reason);
+    }
+    let enough = judged("latency.cpu.p50 < +10% vs file:old", 5, 6);
+    assert_eq!((enough.verdict, enough.n), (Verdict::Fail, 5));
+    assert!(enough.reason.contains("(from 1ms to 2ms)"), "{}", enough.reason);
+}
+
+#[test]
+fn a_step_meets_its_own_counterpart_in_a_saved_run() {
+    let sized = |name: &str, index: u32, bytes: u64| {
+        let mut result = step("s", name, index, 0);
+        result.injected_bytes = bytes;
+        result
+    };
+    let run = || crate::summary::fixture::summary(1, [sized("x", 0, 100), sized("y", 1, 200)]);
+    let stored = Stored::of("old", run());
+    for step in ["x", "y"] {
+        let gate = format!("budget.bytes.max[step={step}] == +0% vs file:old");
+        let result = judge_all(&gates(&[&gate]), &run(), &stored).remove(0);
+        assert_eq!((result.verdict, result.estimate), (Verdict::Pass, Some(0.0)), "{}", result.reason);
+    }
 }
 
 #[test]

@@ -167,6 +167,14 @@ mod tests {
     }
 
     #[test]
+    fn the_mark_is_one_character_wide() {
+        let span = |text: &str| parse_gates(Path::new("x"), text).unwrap_err().remove(0).span;
+        // "[gates]\n" has 8 bytes, "a = '" 5, "leak.count == " 14; ü has two bytes.
+        assert_eq!(span("[gates]\na = 'leek == 0'\n"), 13..14);
+        assert_eq!(span("[gates]\na = 'leak.count == ü'\n"), 27..29);
+    }
+
+    #[test]
     fn escapes_move_the_place_to_the_whole_string() {
         assert_eq!(
             faults("[gates]\na = \"leak.\\u0063ount == x\"\n"),

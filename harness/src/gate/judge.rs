@@ -73,7 +73,7 @@ pub fn pairs_wanted(gates: &[Gate], summary: &Summary, phase: usize) -> Option<u
         let measured = paired.phases.get(phase).map_or(0, |phase| phase.n_rounds);
         if phase == 0 {
             let done = paired.phases.first().is_some_and(|phase| phase.is_done(&paired.question));
-            return (!done).then(|| next_look(measured).min(paired.question.max_pairs).max(measured + 1));
+            return (!done).then(|| next_look(measured).min(paired.question.max_pairs));
         }
         let failed = course.decisions.iter().take(phase).filter(|decision| **decision == Decision::Fail).count();
         let concerned = failed == phase && phase <= paired.question.n_confirmations;

@@ -121,9 +121,50 @@ fn ratios_to_the_no_op_are_paired_and_bounded() {
     assert_eq!(verdict("latency.cpu.min >= 10x vs noop", &ten), Verdict::Pass);
     assert_eq!(verdict("latency.cpu.mean <= 55x vs noop", &ten), Verdict::Pass);
     assert_eq!(answer("latency.cpu.p50 <= 90x vs noop", &ten).estimate, Some(50.0));
+    assert_eq!(answer("latency.cpu.mean <= 55x vs noop", &ten).estimate, Some(55.0));
     assert_eq!(verdict("latency.cpu.p50 <= 90x vs noop", &rising(4)), Verdict::Inconclusive);
     let without_floor = Summary::of(&[RunEvent::StepFinished(step("s", "x", 0, 0))]);
     assert_eq!(verdict("latency.cpu.p50 <= 4x vs noop", &without_floor), Verdict::Skipped);
+}
+
+#[test]
+fn a_sentence_tells_the_bounds_of_a_percentile() {
+    // Ratios 10, 20, ... 100. At 95 % a side the median lies between ranks 2 and 9, at 99 % between 1 and 10; p95 has
+    // rank 8 below it, P(X ≥ 8) = 0.988 of ten, and none above.
+    let ten = rising(10);
+    let said = |text: &str| {
+        let result = answer(text, &ten);
+        (result.reason, result.remedy)
+    };
+    let quieter = "narrow the interval with a larger --repeat on a quiet machine";
+    let slow = "find what the hook does in this time, or raise the bound on purpose";
+    let table = [
+        ("p50 <= 90x vs noop", "p50 lies between 20x and 90x (95 % sure on each side), all of which keeps <= 90x", ""),
+        ("p50 < 20x vs noop", "p50 lies between 20x and 90x (95 % sure on each side), none of which keeps < 20x", slow),
+        ("p50 > 20x vs noop", "p50 lies between 20x and 90x (95 % sure on each side), astride > 20x", quieter),
+        (
+            "p50 <= 50x vs noop with confidence=0.99",
+            "p50 lies between 10x and 100x (99 % sure on each side), astride <= 50x",
+            quieter,
+        ),
+        (
+            "p95 <= 50x vs noop with min_n=10",
+            "p95 lies between 80x and unknown (95 % sure on each side), none of which keeps <= 50x",
+            slow,
+        ),
+    ];
+    for (gate, reason, remedy) in table {
+        let expected = (format!("latency.wall.{reason} vs noop"), remedy.to_owned());
+        assert_eq!(said(&format!("latency.wall.{gate}")), expected, "{gate}");
+    }
+}
+
+#[test]
+fn a_certainty_that_is_just_reached_suffices() {
+    // Nine of ten ratios are above 10: P(B ≤ 1) of ten halves is 11/1024, and 1 - 11/1024 = 0.9892578125.
+    let gate = |confidence: &str| format!("latency.wall.p50 <= 15x vs noop with confidence={confidence}");
+    assert_eq!(verdict(&gate("0.9892578125"), &rising(10)), Verdict::Fail);
+    assert_eq!(verdict(&gate("0.9893"), &rising(10)), Verdict::Inconclusive);
 }
 
 #[test]
@@ -142,6 +183,8 @@ fn what_needs_a_baseline_or_another_instrument_is_skipped() {
         assert_eq!(verdict(text, &ten), Verdict::Skipped, "{text}");
     }
     assert_eq!(answer("leak.count[event=Stop] == 0", &ten).reason, "no step matches [event=Stop]");
+    assert_eq!(answer("retrieval.abstain >= 0.5", &ten).reason, "no selected step has empty relevance labels");
+    assert_eq!(answer("retrieval.hit@5 >= 0.5", &ten).reason, "no selected step has relevance labels");
     let missing = changed(|step| step.observation.ending = Ending::NotStarted(SpawnFault::NotFound));
     assert_eq!(verdict("latency.wall.max <= 1s", &missing), Verdict::Skipped);
     let unmeasured = changed(|step| step.observation.peak_memory_bytes = None);
@@ -330,7 +373,19 @@ fn selectors_narrow_what_is_judged() {
 
 #[test]
 fn figures_in_sentences_are_short() {
-    let table = [(0.0, "0"), (9_000.0, "9000"), (131.234, "131.2"), (4.5, "4.5"), (2.716, "2.72"), (0.12345, "0.1235")];
+    let table = [
+        (0.0, "0"),
+        (9_000.0, "9000"),
+        (131.234, "131.2"),
+        (-131.234, "-131.2"),
+        (99.994, "99.99"),
+        (4.5, "4.5"),
+        (2.716, "2.72"),
+        (-2.716, "-2.72"),
+        (1.001, "1"),
+        (0.12345, "0.1235"),
+        (-0.25, "-0.25"),
+    ];
     for (figure, shown) in table {
         assert_eq!(short(figure), shown);
     }

@@ -45,3 +45,37 @@ pub fn load_gates(file: Option<&Path>, texts: &[String]) -> Result<Vec<Gate>, Fa
     }
     Ok(gates)
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
+
+    use super::*;
+
+    #[test]
+    fn gates_of_the_file_come_before_those_of_the_command_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gates.toml");
+        fs::write(&file, "[gates]\nz = \"leak.count == 0\"\na = \"flaky.count == 0\"\n").unwrap();
+        let texts = ["b: golden.failed == 0".to_owned(), "timeout.count == 0".to_owned()];
+        let gates = load_gates(Some(&file), &texts).unwrap();
+        let names: Vec<&str> = gates.iter().map(|gate| &*gate.name).collect();
+        assert_eq!(names, ["z", "a", "b", "timeout.count == 0"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_as_gates_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gates.toml");
+        let missing = load_gates(Some(&file), &[]).unwrap_err().to_string();
+        assert!(missing.contains("gates.toml") && missing.contains("cannot be read"), "{missing}");
+        fs::write(&file, "[gates]\na = \"leek.count == 0\"\n").unwrap();
+        let wrong = load_gates(Some(&file), &[]).unwrap_err().to_string();
+        assert!(wrong.contains("gates.toml:2") && wrong.contains("unknown metric `leek.count`"), "{wrong}");
+        fs::write(&file, "").unwrap();
+        let refused = |text: &str| load_gates(Some(&file), &[text.to_owned()]).unwrap_err().to_string();
+        assert!(refused("a: leek.count == 0").contains("unknown metric `leek.count`"));
+        assert!(refused("a: leak.count[event=Prompt] == 0").contains("gate `a`: no event is called `Prompt`"));
+        assert_eq!(load_gates(Some(&file), &["leak.count[event=*Prompt*] == 0".to_owned()]).unwrap().len(), 1);
+    }
+}

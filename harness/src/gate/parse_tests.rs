@@ -171,10 +171,51 @@ fn mistakes_name_their_place() {
 }
 
 #[test]
+fn an_unknown_metric_is_led_to_its_own_family() {
+    let table = [
+        ("latency.wall.p42 <= 1ms", "write latency.wall or latency.cpu, then"),
+        ("budget.words.max <= 9", "write budget.bytes, budget.utf16 or budget.tokens_est, then"),
+        ("retrieval.map >= 0.5", "write retrieval.ndcg@K, "),
+        ("leek.count == 0", "the metrics are latency.*, "),
+        ("spawn.count == 0", "gate leak.count for children that stay"),
+    ];
+    for (text, remedy) in table {
+        let fault = text.parse::<GateExpr>().unwrap_err();
+        assert!(fault.remedy.starts_with(remedy), "{text}: {}", fault.remedy);
+    }
+}
+
+#[test]
 fn a_change_of_nothing_keeps_its_sign() {
     for text in ["budget.utf16.max < +0% vs baseline", "latency.cpu.p50 <= -5% vs baseline"] {
         assert_eq!(parse(text).to_string(), text);
         assert!(parse(text).bound.change);
+    }
+}
+
+#[test]
+fn a_canonical_text_is_written_as_it_was_read() {
+    for text in [
+        "latency.cpu.p50[event=UserPromptSubmit,step=a*] < +10% vs baseline with confidence=0.99, min_n=20, \
+         max_n=400, inconclusive=fail, confirm=2, margin=5% severity warn",
+        "latency.wall.min >= 1us with inconclusive=pass",
+        "latency.wall.p90 > 2s with inconclusive=warn",
+        "latency.cpu.p95 <= 4.5x vs noop",
+        "latency.cpu.max <= 4.5x vs file:runs/a",
+        "latency.cpu.mean <= 4.5x vs file:\"my runs/a\"",
+        "instructions <= -2.5% vs baseline",
+        "memory.peak <= 20MiB",
+        "budget.bytes.max[hook=\"a b\",tag=\"x]\",tag=y] <= 9kB",
+        "budget.utf16.sum <= 9000",
+        "budget.tokens_est.p95 <= 2000",
+        "delivered.truncated == 0",
+        "retrieval.byte_precision >= 50%",
+        "golden.failed == 0",
+        "leak.count == 0",
+        "timeout.count == 0",
+        "flaky.count == 0",
+    ] {
+        assert_eq!(parse(text).to_string(), text);
     }
 }
 

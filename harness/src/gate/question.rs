@@ -7,7 +7,7 @@
 
 use hookbench_statistics::{Decision, FIRST_LOOK, Rule};
 
-use super::bound::{Op, Unit};
+use super::bound::{Op, Unit, nine_digits};
 use super::expr::{Base, GateExpr, Metric, Stat};
 use crate::latency::Quantile;
 use crate::summary::Clock;
@@ -56,7 +56,7 @@ impl Question {
             Op::Ge | Op::Gt | Op::Eq => -1.0,
         };
         let towards = upwards * log_bound(expr);
-        let demands = towards < 0.0;
+        let demands = towards.is_sign_negative();
         let forbidden = towards.abs().exp_m1();
         let options = &expr.options;
         let rule = Rule::of(forbidden);
@@ -73,7 +73,7 @@ impl Question {
             min_pairs,
             max_pairs: options.max_n.map_or(MAX_PAIRS, pairs).max(min_pairs),
             only_warns: clock == Clock::Wall
-                && forbidden < WALL_CHANGE - 1e-9
+                && nine_digits(forbidden) < WALL_CHANGE
                 && options.max_n.is_none_or(|n| n < WALL_PAIRS),
         })
     }

@@ -45,25 +45,40 @@ pub(super) fn ratio_interval(
         direction * (statistic(&mut left, stat).ln() - statistic(&mut right, stat).ln())
     };
     let estimate = log_ratio(&all);
-    let block = (1..).find(|length: &usize| length.saturating_pow(3) >= n).unwrap_or(n);
+    let block = block_length(n);
     let mut rng = Rng::with_seed(seed);
     let mut drawn = Vec::with_capacity(n + block);
-    let mut resampled: Vec<f64> = (0..RESAMPLES)
+    let resampled: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
-            drawn.clear();
-            while drawn.len() < n {
-                let start = rng.usize(..n);
-                drawn.extend((start..start + block).map(|at| at % n));
-            }
-            drawn.truncate(n);
+            draw(&mut drawn, n, block, &mut rng);
             log_ratio(&drawn)
         })
         .collect();
+    interval(estimate, resampled, n, confidence)
+}
+
+/// ceil(n^⅓).
+fn block_length(n: usize) -> usize {
+    (1..).find(|length: &usize| length.saturating_pow(3) >= n).unwrap_or(n)
+}
+
+/// Draws n of n rounds by blocks of neighbours, the first of which follows the last.
+fn draw(drawn: &mut Vec<usize>, n: usize, block: usize, rng: &mut Rng) {
+    drawn.clear();
+    while drawn.len() < n {
+        let start = rng.usize(..n);
+        drawn.extend((start..start + block).map(|at| at % n));
+    }
+    drawn.truncate(n);
+}
+
+/// The interval that resampled figures span: as many of them lie on the far side of each end as the confidence allows,
+/// the end itself among them.
+fn interval(estimate: f64, mut resampled: Vec<f64>, n: usize, confidence: f64) -> Option<Interval> {
     resampled.sort_unstable_by(f64::total_cmp);
-    // As many resamples lie on the far side of each end as the confidence allows, the end itself among them.
-    let rank = ((1.0 - confidence) / 2.0 * (RESAMPLES + 1) as f64) as usize;
+    let rank = ((1.0 - confidence) / 2.0 * (resampled.len() + 1) as f64) as usize;
     let index = rank.saturating_sub(1);
-    let p = |far: usize| (far + 1) as f64 / (RESAMPLES + 1) as f64;
+    let p = |far: usize| (far + 1) as f64 / (resampled.len() + 1) as f64;
     Some(Interval {
         estimate,
         low: *resampled.get(index)?,
@@ -101,7 +116,7 @@ mod tests {
         (0..n).map(|round| Round { candidate: vec![candidate(round)], baseline: vec![baseline(round)] }).collect()
     }
 
-    fn interval(rounds: &[Round], stat: Stat, direction: f64) -> Interval {
+    fn measured(rounds: &[Round], stat: Stat, direction: f64) -> Interval {
         ratio_interval(rounds, stat, direction, 0.95, 7).unwrap()
     }
 
@@ -117,14 +132,54 @@ mod tests {
     }
 
     #[test]
+    fn a_block_is_the_cube_root_rounded_up() {
+        let table = [(2, 2), (8, 2), (9, 3), (27, 3), (28, 4), (200, 6), (1_000, 10)];
+        for (n, expected) in table {
+            assert_eq!(block_length(n), expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_draw_is_made_of_whole_blocks_from_anywhere() {
+        let (mut rng, mut drawn) = (Rng::with_seed(5), Vec::new());
+        let (mut starts, mut wrapped) = ([0; 10], false);
+        for _ in 0..200 {
+            draw(&mut drawn, 10, 3, &mut rng);
+            assert_eq!(drawn.len(), 10);
+            for block in drawn.chunks(3) {
+                starts[block[0]] += 1;
+                assert!(block.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 10), "{block:?}");
+                wrapped |= block.windows(2).any(|pair| pair == [9, 0]);
+            }
+        }
+        // 800 blocks, 80 from each start, give or take 8.5.
+        assert!(wrapped && starts.iter().all(|n| (40..120).contains(n)), "{starts:?}");
+    }
+
+    #[test]
+    fn ends_and_chances_are_ranks_of_the_resampled() {
+        // -99 to 1900, mixed. 2.5 % of 2,001 are 50: the 50th from below is -50, from above 1851. 100 are at or below
+        // 0, and 1,901 at or above.
+        let resampled: Vec<f64> = (0..2_000).map(|at| f64::from((at * 7) % 2_000) - 99.0).collect();
+        let found = interval(3.0, resampled.clone(), 40, 0.95).unwrap();
+        assert_eq!((found.estimate, found.low, found.high), (3.0, -50.0, 1_851.0));
+        assert_eq!((found.p_not_above, found.p_not_below), (101.0 / 2_001.0, 1_902.0 / 2_001.0));
+        assert_eq!((found.n, found.confidence), (40, 0.95));
+        // 5 % of 2,001 are 100 a side at 90 %.
+        let wide = interval(3.0, resampled, 40, 0.9).unwrap();
+        assert_eq!((wide.low, wide.high), (0.0, 1_801.0));
+        assert_eq!(interval(3.0, Vec::new(), 40, 0.95), None);
+    }
+
+    #[test]
     fn a_constant_ratio_has_no_spread() {
-        let found = interval(&rounds(30, |_| 300, |_| 100), Stat::Mean, 1.0);
+        let found = measured(&rounds(30, |_| 300, |_| 100), Stat::Mean, 1.0);
         let log = 3f64.ln();
         assert!([found.estimate, found.low, found.high].iter().all(|value| (value - log).abs() < 1e-12), "{found:?}");
         assert_eq!((found.n, found.confidence), (30, 0.95));
         // No resample of 2,000 is at or below 0, all are at or above.
         assert!((found.p_not_above - 1.0 / 2_001.0).abs() < 1e-12 && found.p_not_below == 1.0);
-        let turned = interval(&rounds(30, |_| 300, |_| 100), Stat::Mean, -1.0);
+        let turned = measured(&rounds(30, |_| 300, |_| 100), Stat::Mean, -1.0);
         assert!((turned.estimate + log).abs() < 1e-12 && turned.p_not_above == 1.0);
     }
 
@@ -132,7 +187,7 @@ mod tests {
     fn load_that_hits_both_hooks_cancels() {
         // Each round has its own load, up to a hundred times; the ratio is always 2.
         let found =
-            interval(&rounds(40, |round| 200 * (1 + round * 3), |round| 100 * (1 + round * 3)), Stat::Mean, 1.0);
+            measured(&rounds(40, |round| 200 * (1 + round * 3), |round| 100 * (1 + round * 3)), Stat::Mean, 1.0);
         assert!((found.low - 2f64.ln()).abs() < 1e-9 && (found.high - 2f64.ln()).abs() < 1e-9, "{found:?}");
     }
 
@@ -143,11 +198,11 @@ mod tests {
         let mut random = Rng::with_seed(3);
         let values: Vec<u64> = (0..400).map(|_| if random.bool() { 90 } else { 110 }).collect();
         let rounds = rounds(400, |round| values[round as usize], |_| 100);
-        let found = interval(&rounds, Stat::Mean, 1.0);
+        let found = measured(&rounds, Stat::Mean, 1.0);
         let width = found.high - found.low;
         assert!((0.015..0.025).contains(&width), "{width}: {found:?}");
         assert!(found.low < found.estimate && found.estimate < found.high, "{found:?}");
-        assert_eq!(found, interval(&rounds, Stat::Mean, 1.0), "the seed alone decides");
+        assert_eq!(found, measured(&rounds, Stat::Mean, 1.0), "the seed alone decides");
     }
 
     #[test]
@@ -156,9 +211,9 @@ mod tests {
         // the 2 · 0.3 / √100 = 6 % of independent draws.
         let lump = |round: u64| if (40..50).contains(&round) { 200 } else { 100 };
         let spread = |found: &Interval| found.high - found.low;
-        let together = interval(&rounds(100, lump, |_| 100), Stat::Mean, 1.0);
+        let together = measured(&rounds(100, lump, |_| 100), Stat::Mean, 1.0);
         let apart =
-            interval(&rounds(100, |round| if round.is_multiple_of(10) { 200 } else { 100 }, |_| 100), Stat::Mean, 1.0);
+            measured(&rounds(100, |round| if round.is_multiple_of(10) { 200 } else { 100 }, |_| 100), Stat::Mean, 1.0);
         assert!(spread(&together) > 1.5 * spread(&apart), "{together:?} {apart:?}");
     }
 

@@ -29,13 +29,14 @@ impl Samples {
         Samples { n: counted.len() as u64, counted }
     }
 
+    /// Ranks count from 1.
     fn at_rank(&self, rank: u64) -> Option<f64> {
         let mut seen = 0;
         let reached = |(_, count): &&(f64, u64)| {
             seen += *count;
             seen >= rank
         };
-        self.counted.iter().find(reached).map(|(figure, _)| *figure).filter(|_| rank > 0)
+        self.counted.iter().find(reached).map(|(figure, _)| *figure)
     }
 
     fn n_where(&self, holds: impl Fn(f64) -> bool) -> u64 {

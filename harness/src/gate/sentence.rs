@@ -9,12 +9,14 @@ pub(super) fn place(step: &StepSummary) -> String {
     format!("{}/{}", step.scenario, step.step)
 }
 
-/// A figure for a sentence: four significant digits at least, whole numbers whole.
+/// A figure for a sentence: whole numbers whole, others with as many decimals as their size is worth.
 pub(super) fn short(figure: f64) -> String {
+    if figure.fract() == 0.0 {
+        return format!("{figure:.0}");
+    }
     let text = match figure.abs() {
-        whole if whole.fract() == 0.0 => return format!("{figure:.0}"),
-        large if large >= 100.0 => format!("{figure:.1}"),
-        middle if middle >= 1.0 => format!("{figure:.2}"),
+        100.0.. => format!("{figure:.1}"),
+        1.0.. => format!("{figure:.2}"),
         _ => format!("{figure:.4}"),
     };
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

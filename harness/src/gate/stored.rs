@@ -47,3 +47,21 @@ impl Stored {
         Stored { runs: BTreeMap::from([(path.to_owned(), run)]) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
+
+    use super::*;
+
+    #[test]
+    fn only_runs_that_a_gate_names_are_read() {
+        let gate = |text: &str| Gate::parse(text).unwrap();
+        let none = Stored::load(&[gate("leak.count == 0"), gate("latency.cpu.p50 <= 4x vs noop")]).unwrap();
+        assert!(none.runs.is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nothing-here");
+        let fault = Stored::load(&[gate(&format!("cap: leak.count <= +0% vs file:{}", path.display()))]).unwrap_err();
+        assert!(fault.to_string().contains("gate cap") && fault.to_string().contains("nothing-here"), "{fault}");
+    }
+}
