@@ -291,6 +291,10 @@ impl Scores {
     /// # Errors
     /// Parts of different evaluations, a part that is there twice or missing, or no part at all; one sentence.
     pub fn merge(parts: Vec<Scores>) -> Result<Scores, String> {
+        // The queries of a whole would count once more for every part beside it.
+        if let (true, Some(part)) = (parts.len() > 1, parts.iter().find(|part| part.shards.is_empty())) {
+            return Err(format!("one of them is no part but a whole evaluation of {}", part.corpus));
+        }
         let mut parts = parts.into_iter();
         let Some(mut whole) = parts.next() else { return Err("there is nothing to merge".to_owned()) };
         for part in parts {
@@ -381,8 +385,13 @@ mod tests {
         let (one, two) = (scores(&[(1, 2)], &["q1", "q3"]), scores(&[(2, 2)], &["q2"]));
         let whole = Scores { shards: Vec::new(), ..scores(&[], &["q1", "q2", "q3"]) };
         assert_eq!(Scores::merge(vec![one.clone(), two.clone()]), Ok(whole.clone()));
-        assert_eq!(Scores::merge(vec![two.clone(), one.clone()]), Ok(whole));
+        assert_eq!(Scores::merge(vec![two.clone(), one.clone()]), Ok(whole.clone()));
         assert!(Scores::merge(vec![one.clone(), one.clone()]).is_err());
+        for more in [whole.clone(), one.clone()] {
+            assert!(Scores::merge(vec![whole.clone(), more.clone()]).unwrap_err().contains("a whole evaluation"));
+            assert!(Scores::merge(vec![more, whole.clone()]).unwrap_err().contains("a whole evaluation"));
+        }
+        assert_eq!(Scores::merge(vec![whole.clone()]), Ok(whole.clone()));
         assert!(Scores::merge(vec![one.clone()]).is_err());
         let other = Scores { fingerprint: "g".to_owned(), ..two };
         assert!(Scores::merge(vec![one, other]).is_err());
