@@ -106,11 +106,7 @@ fn matches(glob: &str, text: &str) -> bool {
             }
             _ => match star {
                 // The star takes one character more, and the rest starts again.
-                Some((star_glob, star_text)) => {
-                    star = Some((star_glob, star_text + 1));
-                    at_glob = star_glob + 1;
-                    at_text = star_text + 1;
-                }
+                Some((star_glob, star_text)) => (at_glob, at_text) = (star_glob, star_text + 1),
                 None => return false,
             },
         }
