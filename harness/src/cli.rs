@@ -248,6 +248,9 @@ pub struct EvalArgs {
     /// Folder for scores, tables, plots and the answers of finished systems.
     #[arg(long, value_name = "DIR", default_value = ".hookbench/eval")]
     pub out: PathBuf,
+    /// Write all scores as a table too, one row a run and query; needs a build with the feature `parquet`.
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<PathBuf>,
     /// Take the answers of systems that finished before.
     #[arg(long)]
     pub resume: bool,

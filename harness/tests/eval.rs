@@ -1,6 +1,7 @@
 //! Offline comparison end to end, with small scripts as systems whose answers are known.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![expect(clippy::print_stderr, reason = "a skipped test must say so")]
 
 use std::fs;
 use std::path::Path;
@@ -158,12 +159,14 @@ fn merged_shards_are_the_whole() {
     }
     place.call("merge part3 part1 part4 part2 --out merged").assert().success();
     let (whole, merged) = (report(&place.path("whole")), report(&place.path("merged")));
-    assert_eq!(whole["runs"], merged["runs"]);
-    let tested = |report: &Value| {
-        let comparisons = report["comparisons"].as_array().unwrap().clone();
-        comparisons.into_iter().map(|one| (one["difference"].clone(), one["holds"].clone())).collect::<Vec<_>>()
-    };
-    assert_eq!(tested(&whole), tested(&merged));
+    for part in ["runs", "comparisons"] {
+        assert_eq!(whole[part], merged[part]);
+    }
+    for file in ["evaluation.md", "scores.jsonl"] {
+        let [whole, merged] =
+            ["whole", "merged"].map(|folder| fs::read_to_string(place.path(folder).join(file)).unwrap());
+        assert_eq!(whole, merged, "{file}");
+    }
     let output = place.call("merge part1 part2 part4 --out gap").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the parts do not make a whole: 1/4, 2/4, 4/4"));
@@ -184,21 +187,74 @@ fn a_sweep_tries_every_combination_and_draws_what_it_found() {
     assert!(plot.contains("<title>s,run=poor@3: 0.250 at 3</title>"), "{plot}");
 }
 
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so_before_it_starts() {
+    let place = Place::new();
+    let output = place.eval(&[("one", "poor.run")], "--out out --parquet scores.parquet").output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{talk}");
+    assert!(talk.contains("cannot write Parquet") && talk.contains("--features parquet"), "{talk}");
+    assert!(!place.path("out").exists() && !place.path("scores.parquet").exists());
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_has_a_row_for_every_run_and_query() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    let place = Place::new();
+    let systems = [("one", "poor.run"), ("best", "perfect.run")];
+    place.eval(&systems, "--out out --parquet scores.parquet").assert().success();
+    let reader = SerializedFileReader::new(fs::File::open(place.path("scores.parquet")).unwrap()).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 500);
+}
+
+/// Figures only: the collection is not committed, see `reports/strategies/`.
+#[test]
+fn ours_beats_local_distinctiveness_on_open_collections() {
+    let data = std::env::var_os("HOOKBENCH_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), std::path::PathBuf::from);
+    let (small, hookmem) = (data.join("small"), assert_cmd::cargo::cargo_bin("hookmem"));
+    if !small.join("corpus.jsonl").is_file() || !hookmem.is_file() {
+        eprintln!("skipped: needs HOOKBENCH_DATA with small/, and hookmem built (`cargo build -p hookmem`)");
+        return;
+    }
+    let place = Place::new();
+    let system = format!(
+        "s={} rank --corpus {{corpus}} --queries - --decisions {{decisions}} --strategy \
+         all-segments,best-record,local-distinctiveness",
+        hookmem.display()
+    );
+    let mut command = place.call("eval --out out --against local-distinctiveness --system");
+    command.arg(system).arg(fs::canonicalize(small).unwrap()).assert().success();
+    let report = report(&place.path("out"));
+    let ours: Vec<&Value> =
+        report["comparisons"].as_array().unwrap().iter().filter(|one| one["system"] == "best-record").collect();
+    for measure in ["MRR@10", "P@1", "R@10"] {
+        let one = ours.iter().find(|one| one["measure"] == measure).unwrap();
+        assert!(one["holds"] == true && one["difference"].as_f64().unwrap() > 0.1, "{one}");
+    }
+    // Against no routing: the first record is the same, and at most .02 of the relevant ones leave the first ten.
+    let mean = |run: usize, measure: &str| report["runs"][run]["all"]["ranking"][measure]["mean"].as_f64().unwrap();
+    assert_eq!(report["runs"][0]["name"], "all-segments");
+    assert!(mean(1, "P@1") >= mean(0, "P@1") && mean(1, "R@10") >= mean(0, "R@10") - 0.02);
+}
+
 #[test]
 fn mistakes_of_the_user_are_named() {
     let place = Place::new();
-    for (args, system, why) in [
-        ("eval corpus", "nonsense", "`nonsense` is no system"),
-        ("eval corpus --shard 5/4", "a=cat poor.run", "`5/4` is no part"),
-        ("eval nowhere", "a=true", "is not there"),
-        ("eval corpus --against other", "a=sh answer.sh poor.run", "no run has this name"),
-        ("eval corpus --sweep none.toml", "a=true", "cannot be read"),
+    for (args, system, why, remedy) in [
+        ("eval corpus", "nonsense", "`nonsense` is no system", "write NAME=CMD"),
+        ("eval corpus --shard 5/4", "a=cat poor.run", "`5/4` is no part", "write K/N"),
+        ("eval nowhere", "a=true", "is not there", "help: "),
+        ("eval corpus --against other", "a=sh answer.sh poor.run", "no run has this name", "name one of a"),
+        ("eval corpus --sweep none.toml", "a=true", "cannot be read", "[[system]] tables"),
     ] {
         let output = place.call(args).arg("--system").arg(system).output().unwrap();
         let talk = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args}: {talk}");
-        // A flag's own mistake says what to write instead.
-        assert!(talk.contains(why) && (talk.contains("help: ") || talk.contains("write K/N")), "{args}: {talk}");
+        assert!(talk.contains(why) && talk.contains(remedy), "{args}: {talk}");
     }
 }
 

@@ -18,7 +18,7 @@ use crate::eval::evaluation::Evaluation;
 use crate::eval::file::{EVALUATION_FILE, EvaluationFile};
 use crate::eval::saved::{RunScores, Scores};
 use crate::eval::system::System;
-use crate::eval::{Outcome, Plan, evaluate, plot, sweep, table};
+use crate::eval::{Outcome, Plan, evaluate, parquet, plot, sweep, table};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::hook::quoted;
@@ -37,6 +37,8 @@ pub fn eval(args: &EvalArgs, note: &dyn Fn(&str)) -> Result<(String, ExitCode), 
     let systems = systems(args)?;
     check_place(&args.out)?;
     let shard = args.shard.slice(|name| std::env::var(name).ok(), note)?;
+    // Created first, so that a file that cannot be written costs nothing.
+    let table = args.parquet.as_deref().map(parquet::create).transpose()?;
     let folder = corpus(args)?;
     let plan = Plan {
         collection: Collection::read(&folder, shard)?,
@@ -55,7 +57,15 @@ pub fn eval(args: &EvalArgs, note: &dyn Fn(&str)) -> Result<(String, ExitCode), 
     bar.finish_and_clear();
     let scores = scores(&plan, outcomes?);
     scores.write(&args.out)?;
-    report(&scores, args)
+    if let Some(table) = table {
+        table.write(&scores)?;
+    }
+    let shape = match (args.json, args.markdown) {
+        (true, _) => Shape::Json,
+        (false, true) => Shape::Markdown,
+        (false, false) => Shape::Terminal,
+    };
+    report(&scores, args.against.as_deref(), &args.out, shape)
 }
 
 /// Finds out before any system runs that nothing could be kept of it.
@@ -66,9 +76,17 @@ fn check_place(out: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The report of scores, on stdout and in the folder of the evaluation.
-fn report(scores: &Scores, args: &EvalArgs) -> Result<(String, ExitCode), Failure> {
-    let evaluation = Evaluation::of(scores, args.against.as_deref()).map_err(|names| {
+/// How the report is printed.
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    Terminal,
+    Markdown,
+    Json,
+}
+
+/// The report of scores, for stdout and in the folder of the evaluation.
+fn report(scores: &Scores, against: Option<&str>, out: &Path, shape: Shape) -> Result<(String, ExitCode), Failure> {
+    let evaluation = Evaluation::of(scores, against).map_err(|names| {
         let remedy = format!("name one of {}", names.join(", "));
         Failure::usage("--against", "no run has this name", remedy)
     })?;
@@ -78,15 +96,15 @@ fn report(scores: &Scores, args: &EvalArgs) -> Result<(String, ExitCode), Failur
     files.extend(plot::quality_by_bytes(&evaluation).map(|svg| ("quality-by-bytes.svg", svg)));
     files.extend(plot::quality_by_segments(&evaluation).map(|svg| ("quality-by-segments.svg", svg)));
     for (name, text) in files {
-        let path = args.out.join(name);
+        let path = out.join(name);
         fs::write(&path, text).map_err(|error| {
             Failure::usage(&path, format!("cannot be written: {error}"), "name a folder that can be written with --out")
         })?;
     }
-    let text = match (args.json, args.markdown) {
-        (true, _) => json,
-        (false, true) => markdown,
-        (false, false) => table::render(&evaluation, false) + &table::closing(&evaluation),
+    let text = match shape {
+        Shape::Json => json,
+        Shape::Markdown => markdown,
+        Shape::Terminal => table::render(&evaluation, false) + &table::closing(&evaluation),
     };
     let code = if evaluation.failed.is_empty() { ExitCode::Pass } else { ExitCode::Behaviour };
     Ok((text, code))
@@ -219,14 +237,5 @@ pub fn merged(folders: &[PathBuf], out: &Path, json: bool) -> Result<(String, Ex
     let remedy = "give all shards of one evaluation, each once";
     let scores = Scores::merge(parts).map_err(|why| Failure::usage("merge", why, remedy))?;
     scores.write(out)?;
-    let evaluation = Evaluation::of(&scores, None)
-        .map_err(|names| Failure::Internal(format!("no baseline among {}", names.join(", "))))?;
-    let path = out.join(EVALUATION_FILE);
-    let file = EvaluationFile::of(&evaluation).to_text();
-    fs::write(&path, &file).map_err(|error| {
-        Failure::usage(&path, format!("cannot be written: {error}"), "name another folder with --out")
-    })?;
-    let code = if evaluation.failed.is_empty() { ExitCode::Pass } else { ExitCode::Behaviour };
-    let text = if json { file } else { table::render(&evaluation, false) + &table::closing(&evaluation) };
-    Ok((text, code))
+    report(&scores, None, out, if json { Shape::Json } else { Shape::Terminal })
 }

@@ -10,6 +10,7 @@ pub mod collection;
 pub mod compare;
 pub mod evaluation;
 pub mod file;
+pub mod parquet;
 pub mod plot;
 pub mod row;
 pub mod run;

@@ -50,7 +50,7 @@ pub struct RunScores {
     pub name: String,
     /// Command line of its system.
     pub command: String,
-    /// Scores by query id.
+    /// Scores in the order of query ids.
     pub scored: Vec<Scored>,
 }
 

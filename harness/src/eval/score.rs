@@ -86,10 +86,16 @@ impl RoutingScore {
     }
 }
 
-/// Scores a run: every query of the collection, in its order; a query that the run leaves out found nothing.
+/// Scores a run: every query of the collection; a query that the run leaves out found nothing.
+///
+/// In the order of query ids, whatever theirs in the collection: resampling draws by place, so merged shards give the
+/// intervals of the whole only when both have one order.
 pub fn score(collection: &Collection, run: &RunAnswers) -> Vec<Scored> {
     let answers: HashMap<&str, &Answer> = run.answers.iter().map(|answer| (&*answer.qid, answer)).collect();
-    collection.queries.iter().map(|query| score_query(query, answers.get(&*query.qid).copied())).collect()
+    let scored = |query: &Query| score_query(query, answers.get(&*query.qid).copied());
+    let mut scores: Vec<Scored> = collection.queries.iter().map(scored).collect();
+    scores.sort_by(|left, right| left.qid.cmp(&right.qid));
+    scores
 }
 
 fn score_query(query: &Query, answer: Option<&Answer>) -> Scored {

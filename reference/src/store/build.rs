@@ -1,8 +1,8 @@
-//! Builds one part of the index from a range of the journal.
+//! Builds the parts of the index for a range of the journal: one, or for a very large range several.
 //!
 //! Two passes over the range: the first reads ids only and finds which line of each document counts, the second
-//! indexes those lines. Memory is bounded by postings, fingerprints and profiles, never by texts, which are
-//! streamed. The same range gives the same documents in the same order.
+//! indexes those lines. Memory is bounded by postings, fingerprints and profiles of one part and some thirty bytes for
+//! each id of the range, never by texts, which are streamed. The same range gives the same documents in the same order.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -36,11 +36,11 @@ pub struct Replay {
     pub damaged: u64,
 }
 
-/// A built part, not yet published.
+/// Built parts, not yet published.
 #[derive(Debug)]
 pub struct Built {
-    /// `None` when no document is left standing.
-    pub part: Option<PartEntry>,
+    /// None when no document is left standing; one unless there are more documents than a part may have.
+    pub parts: Vec<PartEntry>,
     /// The replay behind it.
     pub replay: Replay,
 }
@@ -120,9 +120,10 @@ impl Check {
     }
 }
 
-/// Builds the part of everything behind `start` into the folder `dir`, its files named after `generation`.
-/// `prior` are the parts before it.
-pub fn build_part(
+/// Builds the parts of everything behind `start` into the folder `dir`, at most `most` documents each, their files
+/// named after `generation`. `prior` are the parts before them.
+#[expect(clippy::too_many_arguments, reason = "one caller, which has each of them by this name")]
+pub fn build_parts(
     dir: &Path,
     generation: u64,
     journal: &Journal,
@@ -130,33 +131,51 @@ pub fn build_part(
     prior: &[&Part],
     tombstones: HashSet<u64>,
     deadline: Option<Deadline>,
+    most: u64,
 ) -> Result<Built, FoldError> {
     let replay = Replay::of(journal, start, tombstones, deadline)?;
     let documents = replay.documents();
-    if documents == 0 {
-        return Ok(Built { part: None, replay });
-    }
-    let mut builder = PartBuilder::create(dir, generation, prior, documents)?;
-    let mut check = Check::new(deadline);
-    let mut failure = None;
-    journal.read(start, &mut |position, json| {
-        if let Head::Upsert { id, .. } = wire::decode_head(json)
-            && replay.counts(position, id)
-            && let Some(document) = wire::decode_document(json)
-            && let Err(error) = builder.add(&document)
-        {
-            failure = Some(error);
+    let mut entries = Vec::new();
+    let mut built: Vec<Part> = Vec::new();
+    let mut next = (documents > 0).then(|| start.unwrap_or_default());
+    while let Some(from) = next.take() {
+        let stem = match entries.len() {
+            0 => format!("part-{generation}"),
+            nth => format!("part-{generation}-{nth}"),
+        };
+        let before: Vec<&Part> = prior.iter().copied().chain(&built).collect();
+        let mut builder = PartBuilder::create(dir, stem, &before, documents.min(most))?;
+        let mut check = Check::new(deadline);
+        let mut failure = None;
+        journal.read(Some(from), &mut |position, json| {
+            if let Head::Upsert { id, .. } = wire::decode_head(json)
+                && replay.counts(position, id)
+            {
+                if builder.documents() >= most {
+                    next = Some(position);
+                    return false;
+                }
+                if let Some(document) = wire::decode_document(json)
+                    && let Err(error) = builder.add(&document)
+                {
+                    failure = Some(error);
+                }
+            }
+            failure.is_none() && check.go_on()
+        })?;
+        check.result()?;
+        if let Some(error) = failure {
+            return Err(error);
         }
-        failure.is_none() && check.go_on()
-    })?;
-    check.result()?;
-    if let Some(error) = failure {
-        return Err(error);
+        let mut entry = builder.finish()?;
+        entry.start = (from.file, from.offset);
+        if next.is_some() {
+            // The parts behind it number their sessions after it.
+            built.push(Part::open(dir, &entry, 0)?);
+        }
+        entries.push(entry);
     }
-    let start = start.unwrap_or_default();
-    let mut entry = builder.finish()?;
-    entry.start = (start.file, start.offset);
-    Ok(Built { part: Some(entry), replay })
+    Ok(Built { parts: entries, replay })
 }
 
 /// Collects the arrays of a part while its documents pass.
@@ -165,7 +184,8 @@ struct PartBuilder<'a> {
     prior: &'a [&'a Part],
     postings: PostingsWriter,
     side: SideWriter,
-    generation: u64,
+    /// Start of the names of its files.
+    stem: String,
     facts: Vec<(i64, u32, Concept)>,
     text_ends: Vec<u64>,
     ids: Vec<(u64, u32)>,
@@ -178,23 +198,18 @@ struct PartBuilder<'a> {
 }
 
 impl<'a> PartBuilder<'a> {
-    fn create(
-        dir: &Path,
-        generation: u64,
-        prior: &'a [&'a Part],
-        documents: u64,
-    ) -> Result<PartBuilder<'a>, FoldError> {
+    fn create(dir: &Path, stem: String, prior: &'a [&'a Part], documents: u64) -> Result<PartBuilder<'a>, FoldError> {
         if documents >= u64::from(u32::MAX / 2) {
             return Err(FoldError::TooLarge("two billion documents"));
         }
-        let mut side = SideWriter::create(dir, &format!("part-{generation}.side"))?;
+        let mut side = SideWriter::create(dir, &format!("{stem}.side"))?;
         side.start("texts");
         Ok(PartBuilder {
             dir: dir.to_path_buf(),
             prior,
             postings: PostingsWriter::create(dir, documents)?,
             side,
-            generation,
+            stem,
             facts: Vec::new(),
             text_ends: Vec::new(),
             ids: Vec::new(),
@@ -205,6 +220,10 @@ impl<'a> PartBuilder<'a> {
             fields: Default::default(),
             routing: Gathering::default(),
         })
+    }
+
+    fn documents(&self) -> u64 {
+        self.facts.len() as u64
     }
 
     fn add(&mut self, document: &SourceDocument) -> Result<(), FoldError> {
@@ -238,7 +257,7 @@ impl<'a> PartBuilder<'a> {
 
     fn finish(self) -> Result<PartEntry, FoldError> {
         let PartBuilder { postings, mut side, facts, mut ids, mut writers, routing, .. } = self;
-        let postings = postings.finish(&format!("part-{}.postings", self.generation))?;
+        let postings = postings.finish(&format!("{}.postings", self.stem))?;
 
         let time = |number: u32| facts.get(number as usize).map_or(i64::MIN, |(time, ..)| *time);
         side.section(
@@ -284,7 +303,7 @@ impl<'a> PartBuilder<'a> {
 
         let profiles = routing.finish();
         routing::write(&profiles, &mut side)?;
-        let routes = routing::write_rare(&profiles, &self.dir, &format!("part-{}.routes", self.generation))?;
+        let routes = routing::write_rare(&profiles, &self.dir, &format!("{}.routes", self.stem))?;
         let side: SideEntry = side.finish()?;
         Ok(PartEntry {
             documents: facts.len() as u32,

@@ -1,4 +1,4 @@
-//! Compaction: a journal of what stands, an index of one part, and nothing else.
+//! Compaction: a journal of what stands, an index of as few parts as there may be, and nothing else.
 //!
 //! Afterwards the text of removed and replaced documents is in no byte of the store: not in the journal, the index,
 //! the spool or a file set aside by `repair`. Tombstones stay, as ids. The append lock is held all the while;
@@ -63,7 +63,7 @@ pub fn compact(root: &Path, retention: Retention, deadline: Deadline) -> Result<
     write_standing(&old, &replay, &temporary)?;
     let new = Journal::of_file(&temporary, number)?;
     let bytes_after = new.bytes_behind(None);
-    let (place, folded) = fold::build_unpublished(root, &new, None, 0, found.highest + 1, None)?;
+    let (place, folded) = fold::build_unpublished(root, &new, None, 0, found.highest + 1, None, fold::LARGE_PART)?;
 
     file::rename(&temporary, &journal::path_of(&dir, number))?;
     for file in &old.files {

@@ -4,7 +4,8 @@
 //! The parts of the generation before are kept by hard link, unless they are small against what is folded or damaged;
 //! then their range is built again together with the tail. So a fold of a few records into a large store costs a few
 //! hundred documents, and a document is built again about once for each doubling of the store. `compact` and a fold
-//! of an empty index give exactly one part. A kill at any instant leaves the generation before.
+//! of an empty index give one part, or as many as hold [`LARGE_PART`] documents each, since the memory of a build grows
+//! with the part. A kill at any instant leaves the generation before.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +14,7 @@ use std::process;
 use std::time::Duration;
 
 use crate::deadline::Deadline;
-use crate::store::build::{Built, build_part};
+use crate::store::build::{Built, build_parts};
 use crate::store::error::{FileError, FoldError};
 use crate::store::file;
 use crate::store::format::{INDEX_FORMAT, INDEX_VERSION};
@@ -25,6 +26,10 @@ use crate::store::part::Part;
 use crate::store::side::SideWriter;
 use crate::store::snapshot::Condition;
 
+/// Documents of one part at most: as many as retention keeps of a project unless told otherwise, so that more parts are
+/// the exception. A build of a part of this size takes about half a gigabyte.
+pub const LARGE_PART: u64 = 200_000;
+
 /// When a fold is worth its cost, and how much is built again by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FoldPolicy {
@@ -34,13 +39,16 @@ pub struct FoldPolicy {
     pub bytes: u64,
     /// A part of at most this many documents is always built again with the tail.
     pub small_part: u64,
+    /// Documents of a part at most.
+    pub large_part: u64,
     /// Time that one document is taken to cost; a fold that would pass the deadline builds less, or nothing.
     pub cost: Duration,
 }
 
 impl Default for FoldPolicy {
     fn default() -> Self {
-        FoldPolicy { documents: 16, bytes: 128 << 10, small_part: 512, cost: Duration::from_micros(250) }
+        let cost = Duration::from_micros(250);
+        FoldPolicy { documents: 16, bytes: 128 << 10, small_part: 512, large_part: LARGE_PART, cost }
     }
 }
 
@@ -113,7 +121,7 @@ fn fold_locked(
         None => 0,
     };
     let kept = if intact(kept) { kept } else { 0 };
-    build(root, journal, before, kept, found.highest + 1, deadline)
+    build(root, journal, before, kept, found.highest + 1, deadline, policy.large_part)
 }
 
 /// How many parts a fold keeps: all but the last ones that are small against what is folded, and against the time
@@ -149,7 +157,8 @@ fn kept_parts(
     Ok(kept)
 }
 
-/// Builds and publishes a generation that keeps the first `kept` parts of the one before.
+/// Builds and publishes a generation that keeps the first `kept` parts of the one before; the others have at most `most`
+/// documents each.
 pub(crate) fn build(
     root: &Path,
     journal: &Journal,
@@ -157,8 +166,9 @@ pub(crate) fn build(
     kept: usize,
     number: u64,
     deadline: Option<Deadline>,
+    most: u64,
 ) -> Result<Folded, FoldError> {
-    let (place, folded) = build_unpublished(root, journal, before, kept, number, deadline)?;
+    let (place, folded) = build_unpublished(root, journal, before, kept, number, deadline, most)?;
     let published = generation::publish(root, &place, number);
     if published.is_err() {
         file::remove_dir(&place)?;
@@ -176,11 +186,12 @@ pub(crate) fn build_unpublished(
     kept: usize,
     number: u64,
     deadline: Option<Deadline>,
+    most: u64,
 ) -> Result<(PathBuf, Folded), FoldError> {
     let place = root.join(FOLDER).join(format!("{BUILD_PREFIX}{}", process::id()));
     file::remove_dir(&place)?;
     file::create_dir(&place)?;
-    match build_in(&place, journal, before, kept, number, deadline) {
+    match build_in(&place, journal, before, kept, number, deadline, most) {
         Ok(folded) => Ok((place, folded)),
         Err(error) => {
             file::remove_dir(&place)?;
@@ -196,6 +207,7 @@ fn build_in(
     kept: usize,
     number: u64,
     deadline: Option<Deadline>,
+    most: u64,
 ) -> Result<Folded, FoldError> {
     let prior: Vec<&Part> = before.into_iter().flat_map(|generation| generation.parts.iter().take(kept)).collect();
     // Removals that later parts made stand in the lists of the kept ones and in the tombstones already.
@@ -204,7 +216,8 @@ fn build_in(
         _ => None,
     };
     let tombstones: HashSet<u64> = before.filter(|_| kept > 0).into_iter().flat_map(Generation::tombstones).collect();
-    let Built { part, replay } = build_part(place, number, journal, start, &prior, tombstones, deadline)?;
+    let Built { parts: built, replay } =
+        build_parts(place, number, journal, start, &prior, tombstones, deadline, most)?;
 
     let mut parts: Vec<PartEntry> = Vec::new();
     let mut removed = SideWriter::create(place, "removed")?;
@@ -223,8 +236,8 @@ fn build_in(
     let mut tombstones: Vec<u64> = replay.tombstones.iter().copied().collect();
     tombstones.sort_unstable();
     removed.section("tombstones", tombstones.iter().map(|id| id.to_le_bytes()))?;
-    let indexed = part.as_ref().map_or(0, |part| u64::from(part.documents));
-    parts.extend(part);
+    let indexed = built.iter().map(|part| u64::from(part.documents)).sum();
+    parts.extend(built);
 
     let end = replay.end.or(start).unwrap_or_default();
     let earlier = before.filter(|_| kept > 0).map_or(0, |generation| generation.manifest.damaged);

@@ -16,7 +16,7 @@ use std::path::Path;
 use fastrand::Rng;
 
 use self::session::{Made, World, rfc3339};
-use self::vocabulary::{COMMON, synonym, word};
+use self::vocabulary::{COMMON, synonym, word, zipf};
 use super::ask::{Ask, SMALL_TALK};
 use super::row::{Judgement, Manifest, QueryRow, RecordRow};
 use super::writer::CorpusWriter;
@@ -133,7 +133,7 @@ fn questions(recipe: &Recipe, worlds: &[World], sessions: u64) -> (Questions, BT
     let n_silent = n_silent.min((questions.len() as u64).div_ceil(4));
     for nth in 0..n_silent {
         let Some(world) = worlds.get(usize::try_from(nth % worlds.len() as u64).unwrap_or(0)) else { break };
-        let ask = unanswered(&mut random, nth);
+        let ask = unanswered(&mut random, nth, world);
         questions.push(question(recipe, world, recipe.queries + nth, "noanswer", &ask, Vec::new(), sessions));
     }
     (questions, plants)
@@ -161,14 +161,14 @@ fn asked(
         grades.insert(other.row.doc_id.clone(), 2);
     }
     let path = target.row.affected_paths.first().cloned().unwrap_or_default();
-    let identifier = target.identifiers.first().cloned().unwrap_or_default();
+    let identifier =
+        target.identifiers.get(random.usize(0..target.identifiers.len().max(1))).cloned().unwrap_or_default();
     let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder).to_owned();
     let kin = || world.kin(session, sessions).into_iter().flat_map(|other| world.session(other));
     let ask = match nth % 10 {
-        0..=3 => Ask::Prompt(paraphrase(random, &target.row.request, &target.keywords)),
+        0..=3 => Ask::Prompt(paraphrase(random, target, world.words)),
         4 | 5 => {
-            let old = target.lines.first().cloned().unwrap_or_default();
-            let new = old.replace("Result<", "Option<");
+            let (old, new) = edited(random, target, world.words);
             Ask::Edit(path, old, new)
         }
         6 => {
@@ -185,7 +185,7 @@ fn asked(
             Ask::Read(path)
         }
         _ => {
-            let task = paraphrase(random, &target.row.request, &target.keywords);
+            let task = paraphrase(random, target, world.words);
             let short = task.split(' ').take(5).collect::<Vec<_>>().join(" ");
             Ask::Agent(short, format!("Look into {folder} and find out what was done about this: {task}."))
         }
@@ -193,22 +193,42 @@ fn asked(
     (ask, grades.into_iter().collect())
 }
 
-/// A request in other words: synonyms where there are any, word order changed, and some of the record's own words.
-fn paraphrase(random: &mut Rng, request: &str, keywords: &[String]) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for word in request.split(' ').filter(|word| !["the", "of"].contains(word)) {
-        let other = synonym(word).filter(|_| random.f64() < 0.7);
-        let said = other.unwrap_or(word).to_owned();
-        if keywords.contains(&said) || random.f64() < 0.8 {
-            words.push(said);
+/// Chance that a question keeps a word of the record's own: two of its topic (which other records have too), and two
+/// rare ones. Chosen so that about half of the prompts name a record uniquely and the others share their words with some
+/// twenty records: people remember what a thing was about more often than its rarest word.
+const KEPT: [f64; 4] = [0.7, 0.3, 0.3, 0.1];
+/// Words of a prompt that have nothing to do with the record.
+const CHATTER: u64 = 3;
+
+/// A request in other words: some of the record's own, its common ones by synonym, chatter, and none in its order.
+fn paraphrase(random: &mut Rng, target: &Made, words_in_use: u64) -> String {
+    let kept = target.keywords.iter().zip(KEPT).filter(|(_, chance)| random.f64() < *chance);
+    let mut words: Vec<String> = kept.map(|(word, _)| word.clone()).collect();
+    if words.is_empty() {
+        words.extend(target.keywords.first().cloned());
+    }
+    for word in target.row.request.split(' ').filter(|word| !["the", "of"].contains(word)) {
+        if !target.keywords.iter().any(|own| own == word) && random.f64() < 0.6 {
+            words.push(synonym(word).filter(|_| random.f64() < 0.7).unwrap_or(word).to_owned());
         }
     }
+    words.extend((0..CHATTER).map(|_| word(zipf(random, words_in_use))));
     random.shuffle(&mut words);
-    if let Some(last) = keywords.last().filter(|_| random.bool()) {
-        words.push(last.clone());
-    }
     let openings = ["what did we do about", "why is there trouble with", "please look again at", "how does it work:"];
     format!("{} {}", openings.get(random.usize(0..openings.len())).copied().unwrap_or(""), words.join(" "))
+}
+
+/// An edit of what the record wrote: every other one changes a line of it, the others a line that has changed since, of
+/// which only the identifier is left. Mostly about what its text does not mention.
+fn edited(random: &mut Rng, target: &Made, words_in_use: u64) -> (String, String) {
+    let identifier = target.identifiers.last().cloned().unwrap_or_default();
+    let written = target.lines.iter().find(|line| line.contains(&identifier)).cloned().unwrap_or_default();
+    if random.bool() {
+        let new = written.replace("Result<", "Option<");
+        return (written, new);
+    }
+    let (old, new) = (word(zipf(random, words_in_use)), word(zipf(random, words_in_use)));
+    (format!("if {old}.is_empty() && {identifier}({old}) {{"), format!("if {new}.is_some() && {identifier}({new}) {{"))
 }
 
 /// Records that come after the target because of the question: near-duplicates, and now and then a reversal.
@@ -256,17 +276,24 @@ fn later_than(timestamp: &str, seconds: i64) -> String {
     timestamp.parse::<jiff::Timestamp>().map_or_else(|_| timestamp.to_owned(), |at| rfc3339(at.as_second() + seconds))
 }
 
-/// A question that nothing in the corpus answers: small talk, or work of a project that is not in it.
-fn unanswered(random: &mut Rng, nth: u64) -> Ask {
-    if nth.is_multiple_of(2) {
-        let at = usize::try_from(nth / 2).unwrap_or(0) % SMALL_TALK.len();
-        return Ask::Prompt(SMALL_TALK.get(at).copied().unwrap_or("go on").to_owned());
-    }
+/// A question that nothing in the corpus answers: small talk, work of a project that is not in it, or words of topics
+/// that were never one record's, with an identifier that nobody wrote.
+fn unanswered(random: &mut Rng, nth: u64, world: &World) -> Ask {
     // Ranks far beyond every vocabulary: words that no record has.
     let foreign: Vec<String> = (0..4).map(|_| word((1 << 40) + random.u64(0..1 << 20))).collect();
-    match nth % 3 {
-        0 => Ask::Read(format!("lib/{}/{}.c", foreign.join("_"), foreign.first().map_or("x", String::as_str))),
-        _ => Ask::Prompt(format!("please {} the {}", foreign.first().map_or("x", String::as_str), foreign.join(" "))),
+    let named = |at: usize| foreign.get(at).map_or("x", String::as_str);
+    match nth % 6 {
+        0 | 3 => {
+            let at = usize::try_from(nth / 3).unwrap_or(0) % SMALL_TALK.len();
+            Ask::Prompt(SMALL_TALK.get(at).copied().unwrap_or("go on").to_owned())
+        }
+        1 => Ask::Read(format!("lib/{}/{}.c", foreign.join("_"), named(0))),
+        4 => Ask::Prompt(format!("please {} the {}", named(0), foreign.join(" "))),
+        _ => {
+            let mut topic_word = || world.a_topic_word(random);
+            let (one, other) = (topic_word(), topic_word());
+            Ask::Prompt(format!("does `{}_{}` need the {one} or the {other} at all?", named(1), named(2)))
+        }
     }
 }
 
@@ -338,6 +365,75 @@ mod tests {
             assert_eq!(manifest.queries, queries);
             assert_eq!(manifest.noanswer, queries / 5);
         }
+    }
+
+    /// Words of a text, identifiers and paths taken apart.
+    fn words(text: &str) -> std::collections::HashSet<String> {
+        text.split(|sign: char| !sign.is_alphanumeric()).map(str::to_lowercase).filter(|word| word.len() > 2).collect()
+    }
+
+    /// The records' text by id, and their words by how many records have them.
+    fn texts(folder: &Path) -> (BTreeMap<String, std::collections::HashSet<String>>, BTreeMap<String, u32>) {
+        let corpus = fs::read_to_string(folder.join("corpus.jsonl")).unwrap();
+        let rows = corpus.lines().map(|line| serde_json::from_str::<RecordRow>(line).unwrap());
+        let texts: BTreeMap<_, _> = rows
+            .map(|row| (row.doc_id, words(&[row.request, row.result, row.affected_paths.join(" ")].join(" "))))
+            .collect();
+        let mut counts = BTreeMap::new();
+        for word in texts.values().flatten() {
+            *counts.entry(word.clone()).or_default() += 1;
+        }
+        (texts, counts)
+    }
+
+    #[test]
+    fn prompts_are_neither_given_away_nor_hopeless() {
+        let home = tempfile::tempdir().unwrap();
+        synth(&recipe(3_000, 400, 2, 1), home.path(), &mut |_| {}).unwrap();
+        let (texts, counts) = texts(home.path());
+        let mut relevant: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for line in fs::read_to_string(home.path().join("qrels")).unwrap().lines() {
+            let parts: Vec<&str> = line.split(' ').collect();
+            relevant.entry(parts[0].to_owned()).or_default().push(parts[2].to_owned());
+        }
+        // A plain ranker of this test's own: the sum of ln(N / n) of common words.
+        let weight = |word: &String| counts.get(word).map_or(0.0, |n| (texts.len() as f64 / f64::from(*n)).ln());
+        let queries = fs::read_to_string(home.path().join("queries.jsonl")).unwrap();
+        let rows = queries.lines().map(|line| serde_json::from_str::<QueryRow>(line).unwrap());
+        let ranks: Vec<f64> = rows
+            .filter(|row| row.form == "prompt" && row.kind == "answerable")
+            .map(|row| {
+                let asked = words(&row.text);
+                let score = |text: &std::collections::HashSet<String>| -> f64 {
+                    asked.iter().filter(|word| text.contains(*word)).map(weight).sum()
+                };
+                let best = relevant[&row.qid].iter().map(|id| score(&texts[id])).fold(0.0, f64::max);
+                1.0 + texts.values().filter(|text| score(text) > best).count() as f64
+            })
+            .collect();
+        let mrr = ranks.iter().map(|rank| 1.0 / rank).sum::<f64>() / ranks.len() as f64;
+        assert!((0.35..0.8).contains(&mrr), "{mrr}");
+        assert!(ranks.len() > 100, "{}", ranks.len());
+    }
+
+    #[test]
+    fn what_has_no_answer_names_nothing_that_was_written() {
+        let home = tempfile::tempdir().unwrap();
+        synth(&recipe(1_000, 200, 2, 1), home.path(), &mut |_| {}).unwrap();
+        let records = fs::read_to_string(home.path().join("corpus.jsonl")).unwrap()
+            + &fs::read_to_string(home.path().join("written.jsonl")).unwrap();
+        let queries = fs::read_to_string(home.path().join("queries.jsonl")).unwrap();
+        let rows = queries.lines().map(|line| serde_json::from_str::<QueryRow>(line).unwrap());
+        let silent: Vec<QueryRow> = rows.filter(|row| row.kind == "noanswer").collect();
+        let identifiers =
+            |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+        let named: Vec<String> = silent.iter().flat_map(|row| identifiers(&row.text)).collect();
+        assert!(named.len() >= 10, "{named:?}");
+        assert!(named.iter().all(|identifier| !records.contains(identifier)));
+        // Some of their words are words of the corpus, or every system would be silent.
+        let known =
+            |row: &QueryRow| words(&row.text).iter().filter(|word| records.contains(&format!(" {word} "))).count();
+        assert!(silent.iter().filter(|row| row.text.contains('`')).all(|row| known(row) >= 1));
     }
 
     #[test]

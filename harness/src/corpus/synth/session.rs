@@ -111,6 +111,11 @@ impl World {
         hash(&["topic word", &self.seed.to_string(), &topic.to_string(), &nth.to_string()]) % self.words
     }
 
+    /// Any word of any topic.
+    pub(super) fn a_topic_word(&self, random: &mut Rng) -> String {
+        word(self.topic_word(random.u64(0..self.topics), random.u64(0..20)))
+    }
+
     /// How many records a session has, without making them.
     pub(super) fn length(&self, session: u64) -> u64 {
         drawn_length(&mut self.random(&["session", &session.to_string()]))

@@ -2,16 +2,11 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
-use parquet::basic::Compression;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
 
+use super::columns::{Group, write_groups};
 use crate::failure::Failure;
 use crate::run_event::Arm;
 use crate::summary::{Call, Floor, StepSummary, Summary};
@@ -37,9 +32,6 @@ message calls {
     optional int64 late_us;
     required boolean cold;
 }";
-
-/// Calls of one group of rows: bounds the memory of readers and writer.
-const GROUP: usize = 100_000;
 
 /// One row.
 struct Row<'a> {
@@ -75,12 +67,7 @@ pub fn write(summary: &Summary, file: &Path) -> Result<(), Failure> {
 }
 
 fn write_rows(out: File, rows: &[Row<'_>], notes: Vec<KeyValue>) -> Result<(), ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties =
-        WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(notes)).build();
-    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-    for rows in rows.chunks(GROUP) {
-        let mut group = Group { writer: writer.next_row_group()?, rows };
+    write_groups(out, SCHEMA, notes, rows, |group: &mut Group<'_, '_, Row<'_>>| {
         group.text(|row| &row.step.scenario)?;
         group.text(|row| &row.step.step)?;
         group.int(|row| i32::try_from(row.call.round).unwrap_or(i32::MAX))?;
@@ -97,62 +84,8 @@ fn write_rows(out: File, rows: &[Row<'_>], notes: Vec<KeyValue>) -> Result<(), P
         group.flag(|row| row.call.passed)?;
         group.maybe(|row| row.call.peak_memory_bytes)?;
         group.maybe(|row| row.call.late_us)?;
-        group.flag(|row| row.call.cold)?;
-        group.writer.close()?;
-    }
-    writer.close()?;
-    Ok(())
-}
-
-/// Rows on their way into one group of the file; each method writes the next column.
-struct Group<'a, 'w> {
-    writer: SerializedRowGroupWriter<'w, File>,
-    rows: &'a [Row<'a>],
-}
-
-impl<'a> Group<'a, '_> {
-    fn column<T: parquet::data_type::DataType>(
-        &mut self,
-        values: &[T::T],
-        present: Option<&[i16]>,
-    ) -> Result<(), ParquetError> {
-        let missing = || ParquetError::General("more columns than the schema has".to_owned());
-        let mut column = self.writer.next_column()?.ok_or_else(missing)?;
-        column.typed::<T>().write_batch(values, present, None)?;
-        column.close()
-    }
-
-    fn text(&mut self, of: impl Fn(&'a Row<'a>) -> &'a str) -> Result<(), ParquetError> {
-        let values: Vec<ByteArray> = self.rows.iter().map(|row| ByteArray::from(of(row))).collect();
-        self.column::<ByteArrayType>(&values, None)
-    }
-
-    fn int(&mut self, of: impl Fn(&Row<'_>) -> i32) -> Result<(), ParquetError> {
-        let values: Vec<i32> = self.rows.iter().map(of).collect();
-        self.column::<Int32Type>(&values, None)
-    }
-
-    fn long(&mut self, of: impl Fn(&Row<'_>) -> u64) -> Result<(), ParquetError> {
-        let values: Vec<i64> = self.rows.iter().map(|row| signed(of(row))).collect();
-        self.column::<Int64Type>(&values, None)
-    }
-
-    fn flag(&mut self, of: impl Fn(&Row<'_>) -> bool) -> Result<(), ParquetError> {
-        let values: Vec<bool> = self.rows.iter().map(of).collect();
-        self.column::<BoolType>(&values, None)
-    }
-
-    /// A column with nulls: values where there are any, and for every row whether it has one.
-    fn maybe(&mut self, of: impl Fn(&Row<'_>) -> Option<u64>) -> Result<(), ParquetError> {
-        let all: Vec<Option<i64>> = self.rows.iter().map(|row| of(row).map(signed)).collect();
-        let present: Vec<i16> = all.iter().map(|value| i16::from(value.is_some())).collect();
-        let values: Vec<i64> = all.into_iter().flatten().collect();
-        self.column::<Int64Type>(&values, Some(&present))
-    }
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+        group.flag(|row| row.call.cold)
+    })
 }
 
 #[cfg(test)]

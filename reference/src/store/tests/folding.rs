@@ -25,6 +25,49 @@ fn a_first_fold_and_a_compaction_give_one_part() {
 }
 
 #[test]
+fn a_store_that_is_too_large_for_one_part_answers_as_one_part_would() {
+    let (whole, split) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let policy = FoldPolicy { large_part: 7, ..FoldPolicy::default() };
+    for (home, parts, policy) in [(&whole, 1, FoldPolicy::default()), (&split, 3, policy)] {
+        // Replaced and removed documents count for no part; sessions of three lie across the ends of parts.
+        write(home.path(), documents(0..22));
+        let mut changed = document(3);
+        changed.content = "## Request\nChanged entirely\n".to_owned();
+        write(home.path(), vec![changed]);
+        let removal = crate::store::Removal::Id("doc-12".to_owned());
+        Writer::open_complete(home.path(), soon()).unwrap().remove(&removal).unwrap();
+        let folded = fold(home.path(), None, policy).unwrap();
+        assert_eq!(folded, Folded { generation: Some(1), indexed: 21, parts });
+    }
+    let [one, many] = [&whole, &split].map(|home| Snapshot::open(home.path()).unwrap());
+    assert_eq!((ids_of(&many), many.segments()), (ids_of(&one), one.segments()));
+    for (field, term) in [(Field::Request, "topic3"), (Field::Request, "changed"), (Field::Written, "written12")] {
+        let visited = |snapshot: &Snapshot| {
+            let mut visited = Vec::new();
+            snapshot.visit(field, term, &mut |number, frequency, length| {
+                let facts = snapshot.facts(number).unwrap();
+                let id = snapshot.document(number).unwrap().doc_id;
+                visited.push((id, facts.timestamp_ms, frequency, length));
+            });
+            (visited, snapshot.document_frequency(field, term))
+        };
+        assert_eq!(visited(&many), visited(&one), "{term}");
+    }
+    // A later fold goes on from the parts there are, and builds the last one again with what is new.
+    write(split.path(), documents(22..24));
+    let policy = FoldPolicy { small_part: 0, ..policy };
+    let folded = fold(split.path(), None, policy).unwrap();
+    assert_eq!((folded.generation, folded.parts), (Some(2), 4));
+    let expected = names((0..24).filter(|number| *number != 12));
+    assert_eq!(ids(split.path()), expected);
+    // Small parts are built again with what is new, and again none gets too large.
+    write(split.path(), documents(24..29));
+    let folded = fold(split.path(), None, policy).unwrap();
+    assert_eq!((folded.generation, folded.indexed, folded.parts), (Some(3), 28, 4));
+    assert_eq!(ids(split.path()), names((0..29).filter(|number| *number != 12)));
+}
+
+#[test]
 fn a_fold_of_few_records_leaves_a_large_part_alone() {
     let home = tempfile::tempdir().unwrap();
     write(home.path(), documents(0..300));
