@@ -50,3 +50,4 @@ pub mod selection;
 pub mod shard;
 pub mod summary;
 pub mod target;
+pub mod versioned;

@@ -108,9 +108,12 @@ pub fn play_step_after(
         let joined = delivered(host, payload.as_ref(), event, &answers, &scrub);
         let expect = sandbox.expect(step);
         let owes = owes_text(&observation, &step.fault);
+        let ended_well =
+            matches!(observation.ending, Ending::Exited(code) if expect.exit.is_none_or(|exit| exit == code));
+        let writing = if ended_well { stage.writing } else { Writing::Failed };
         let has_golden = owes && expect.delivered == Delivered::Golden;
         let golden = match has_golden {
-            true => golden::check(scenario, &step.name, &joined.settled, stage.writing)?,
+            true => golden::check(scenario, &step.name, &joined.settled, writing)?,
             false => None,
         };
         let judged = Seen {

@@ -15,6 +15,30 @@ use crate::run_event::Retrieved;
 /// Grade from which an id counts as relevant, unless a caller asks for another.
 pub const MIN_GRADE: u8 = 2;
 
+/// The measures that reports for people show, in this order.
+pub const SHOWN: [Measure; 9] = [
+    Measure::Precision(1),
+    Measure::Precision(5),
+    Measure::Recall(5),
+    Measure::Recall(10),
+    Measure::ReciprocalRank(10),
+    Measure::Ndcg(10),
+    Measure::Hit(5),
+    Measure::Abstain,
+    Measure::BytePrecision,
+];
+
+/// The measures that saved files hold and that comparisons of runs look at: part of those formats.
+pub const KEPT: [Measure; 7] = [
+    Measure::Precision(5),
+    Measure::Recall(5),
+    Measure::ReciprocalRank(10),
+    Measure::Ndcg(10),
+    Measure::Hit(5),
+    Measure::Abstain,
+    Measure::BytePrecision,
+];
+
 /// A measure of one step; the cut-off `k` is at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::baseline::{Baseline, StoredBaseline};
-use crate::bench::{Comparison, Instrument, N_COLD_ROUNDS, Pairs, bench as compare};
+use crate::bench::{Comparison, Instrument, N_COLD_ROUNDS, Pairs, bench as compare, n_failed};
 use crate::cli::BenchArgs;
 use crate::cmd::gates::gates;
 use crate::cmd::part::take_part;
@@ -124,6 +124,13 @@ fn against_run(
 ) -> Result<(String, ExitCode), Failure> {
     // Whether it can be compared at all is said before anything runs.
     let baseline = StoredBaseline::load(run, &machine::fingerprint())?;
+    if let Some(step) = baseline.summary.steps().iter().find(|step| n_failed(step) >= step.calls().len()) {
+        let message = format!(
+            "every call of {}/{} failed in it, so a comparison with it proves nothing",
+            step.scenario, step.step
+        );
+        return Err(Failure::usage(run, message, "name a run of a hook that works"));
+    }
     let name = baseline.summary.header().map_or_else(String::new, |header| header.hook_command.clone());
     for gate in gates.iter_mut().filter(|gate| gate.expr.base == Some(Base::Baseline)) {
         gate.expr.base = Some(Base::File(run.to_string_lossy().into_owned()));

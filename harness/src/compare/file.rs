@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Both, Comparison, EventTimes, MeasureChange, StepChange, Times};
 use crate::run_event::Verdict;
+use crate::versioned;
 
 /// Name of the format.
 const FORMAT: &str = "hookbench-comparison";
@@ -206,15 +207,7 @@ impl ComparisonFile {
     /// # Errors
     /// A sentence that says what is wrong and what to do.
     pub fn parse(text: &str) -> Result<ComparisonFile, String> {
-        let file: ComparisonFile =
-            serde_json::from_str(text).map_err(|error| format!("not a comparison of two runs: {error}"))?;
-        if file.format != FORMAT {
-            return Err(format!("the format is `{}`, not `{FORMAT}`", file.format));
-        }
-        if file.major > MAJOR {
-            return Err(format!("format version {}.x is newer than {MAJOR}.x: update hookbench", file.major));
-        }
-        Ok(file)
+        versioned::parse(text, "a comparison of two runs", FORMAT, MAJOR)
     }
 
     /// The text of the file, with a newline at its end.

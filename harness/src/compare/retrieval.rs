@@ -9,7 +9,7 @@
 use hookbench_statistics::{holm, sign_flip_p, sign_test_p};
 
 use super::Both;
-use crate::quality::{MIN_GRADE, Measure, wilson};
+use crate::quality::{KEPT, MIN_GRADE, Measure, wilson};
 use crate::run_event::Verdict;
 use crate::summary::StepSummary;
 
@@ -24,17 +24,6 @@ const RESAMPLES: u32 = 100_000;
 const SEED: u64 = 1;
 /// Tag of the queries that must be hit.
 const MUST: &str = "must";
-
-/// Measures that are compared.
-const MEASURES: [Measure; 7] = [
-    Measure::Precision(5),
-    Measure::Recall(5),
-    Measure::ReciprocalRank(10),
-    Measure::Ndcg(10),
-    Measure::Hit(5),
-    Measure::Abstain,
-    Measure::BytePrecision,
-];
 
 /// A query whose score is another one now.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +100,7 @@ impl RetrievalChange {
             pairs.iter().copied().filter(|pair| pair.before.labelled() && pair.after.labelled()).collect();
         let n_unsteady = labelled.iter().filter(|pair| pair.before.flaky() || pair.after.flaky()).count();
         let mut measures: Vec<MeasureChange> =
-            MEASURES.into_iter().filter_map(|measure| change(measure, &labelled)).collect();
+            KEPT.into_iter().filter_map(|measure| change(measure, &labelled)).collect();
         judge(&mut measures, n_unsteady);
         RetrievalChange { measures, must: must_hits(&labelled), n_unsteady }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Check, Evidence, Machine, overall, smallest_visible};
 use crate::latency::{Contention, Distribution, Quantile};
 use crate::run_event::Verdict;
+use crate::versioned;
 
 /// Name of the format.
 const FORMAT: &str = "hookbench-doctor";
@@ -164,15 +165,7 @@ impl DoctorFile {
     /// # Errors
     /// A sentence that says what is wrong and what to do.
     pub fn parse(text: &str) -> Result<DoctorFile, String> {
-        let file: DoctorFile =
-            serde_json::from_str(text).map_err(|error| format!("not what a doctor prints: {error}"))?;
-        if file.format != FORMAT {
-            return Err(format!("the format is `{}`, not `{FORMAT}`", file.format));
-        }
-        if file.major > MAJOR {
-            return Err(format!("format version {}.x is newer than {MAJOR}.x: update hookbench", file.major));
-        }
-        Ok(file)
+        versioned::parse(text, "what a doctor prints", FORMAT, MAJOR)
     }
 
     /// The text of the file, with a newline at its end.

@@ -25,6 +25,9 @@ pub enum Writing {
     Pending,
     /// Nothing is written.
     Never,
+    /// The call failed, so its text is no candidate for a golden: an empty text accepted by mistake would make the next
+    /// failure look right.
+    Failed,
 }
 
 impl Writing {
@@ -64,6 +67,7 @@ fn finding(scenario: &Scenario, step: &str, old: Option<&str>, text: &str, writi
             format!("look at it with `hookbench review {0}`, keep it with `hookbench accept {0}`", scenario.name)
         }
         Writing::Never => "run this scenario where goldens may be written, then review and accept".to_owned(),
+        Writing::Failed => "mend the call first: what a failed call said is not kept".to_owned(),
     };
     match old {
         None => Finding {

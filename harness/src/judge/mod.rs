@@ -132,7 +132,9 @@ fn exit_code(expect: &Expect, fault: &Fault, code: i32, stderr: &str) -> Option<
     let meaning = match code {
         2 => " (the host takes 2 as a block)",
         126 => " (the command is not executable)",
-        127 => " (the command was not found)",
+        127 => {
+            " (the command was not found; a hook runs in a sandbox, so name it by its whole path or by `./` from where you stand)"
+        }
         _ => "",
     };
     let message = format!(

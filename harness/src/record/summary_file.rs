@@ -12,9 +12,10 @@ use super::comparison_file::ComparisonFile;
 use super::wire::{WireGate, WireVerdict};
 use crate::exit_code::ExitCode;
 use crate::latency::{CONFIDENCE, Contention, Distribution, Quantile, needed};
-use crate::quality::{MIN_GRADE, Measure};
+use crate::quality::{KEPT, MIN_GRADE};
 use crate::run_event::Verdict;
 use crate::summary::{Budget, BudgetMeasure, Clock, ScenarioState, StepSummary, Summary, Timing, mean_over_steps};
+use crate::versioned;
 
 /// Name of the format.
 const FORMAT: &str = "hookbench-summary";
@@ -22,17 +23,6 @@ const FORMAT: &str = "hookbench-summary";
 const MAJOR: u32 = 1;
 /// Minor version. History: 1.0, the first; 1.1, comparisons and several machines.
 const MINOR: u32 = 1;
-
-/// Measures of retrieval that every summary shows, when steps have labels.
-const MEASURES: [Measure; 7] = [
-    Measure::Precision(5),
-    Measure::Recall(5),
-    Measure::ReciprocalRank(10),
-    Measure::Ndcg(10),
-    Measure::Hit(5),
-    Measure::Abstain,
-    Measure::BytePrecision,
-];
 
 /// The whole file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -264,7 +254,7 @@ impl SummaryFile {
                 })
                 .map(|(event, machine)| event_file(event, machine, machines.len() > 1, summary))
                 .collect(),
-            retrieval: MEASURES
+            retrieval: KEPT
                 .into_iter()
                 .filter_map(|measure| {
                     let mean = mean_over_steps(summary.steps(), measure, MIN_GRADE)?;
@@ -281,15 +271,7 @@ impl SummaryFile {
     /// # Errors
     /// A sentence that says what is wrong and what to do.
     pub fn parse(text: &str) -> Result<SummaryFile, String> {
-        let file: SummaryFile =
-            serde_json::from_str(text).map_err(|error| format!("not a summary of a run: {error}"))?;
-        if file.format != FORMAT {
-            return Err(format!("the format is `{}`, not `{FORMAT}`", file.format));
-        }
-        if file.major > MAJOR {
-            return Err(format!("format version {}.x is newer than {MAJOR}.x: update hookbench", file.major));
-        }
-        Ok(file)
+        versioned::parse(text, "a summary of a run", FORMAT, MAJOR)
     }
 
     /// The text of the file, with a newline at its end.

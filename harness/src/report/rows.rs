@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::figure;
 use crate::latency::{Distribution, Quantile};
 use crate::pace::figures;
-use crate::quality::{MIN_GRADE, Measure, wilson};
+use crate::quality::{MIN_GRADE, Measure, SHOWN, wilson};
 use crate::run_event::FindingKind;
 use crate::summary::{
     Budget, BudgetMeasure, Clock, FindingTally, ScenarioSummary, StepSummary, Summary, Timing, mean_over_steps,
@@ -173,17 +173,6 @@ pub(super) fn memory_source(summary: &Summary) -> Option<String> {
 
 /// One row a measure, over all labelled steps; empty when there are none.
 pub(super) fn retrieval(summary: &Summary) -> Table {
-    let measures = [
-        Measure::Precision(1),
-        Measure::Precision(5),
-        Measure::Recall(5),
-        Measure::Recall(10),
-        Measure::ReciprocalRank(10),
-        Measure::Ndcg(10),
-        Measure::Hit(5),
-        Measure::Abstain,
-        Measure::BytePrecision,
-    ];
     let row = |measure: Measure| {
         let mean = mean_over_steps(summary.steps(), measure, MIN_GRADE)?;
         let interval = wilson(mean.mean, mean.n)
@@ -192,7 +181,7 @@ pub(super) fn retrieval(summary: &Summary) -> Table {
     };
     Table {
         header: vec!["measure", "mean", "95 % interval", "steps"],
-        rows: measures.into_iter().filter_map(row).collect(),
+        rows: SHOWN.into_iter().filter_map(row).collect(),
     }
 }
 

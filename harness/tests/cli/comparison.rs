@@ -115,6 +115,18 @@ fn a_baseline_that_never_works_is_refused_at_the_first_pair() {
 }
 
 #[test]
+fn a_saved_run_of_a_broken_hook_is_no_baseline_and_one_that_works_only_warns() {
+    let folder = Bench::of(ANY);
+    folder.hookbench().args(["run", "--hook", "/no/such/hook", "--out", "broken"]).assert().code(1);
+    let seen = bench(&folder, "true", "run:broken", "").code(2);
+    assert!(stderr(&seen).contains("every call of one/ask failed in it"), "{}", stderr(&seen));
+    folder.hookbench().args(["run", "--hook", "true", "--out", "sound"]).assert().code(0);
+    let slow = "n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done";
+    let seen = bench(&folder, slow, "run:sound", "--pairs 5").code(0);
+    assert!(stdout(&seen).contains("stored times differ by themselves"), "{}", stdout(&seen));
+}
+
+#[test]
 fn a_baseline_that_fails_now_and_then_is_told() {
     let folder = Bench::of(ANY);
     let note = folder.path("failed");

@@ -100,3 +100,16 @@ fn delivered_text_is_scrubbed_before_it_is_compared() {
     bench.rounds(3, hook, "").code(0);
     assert_eq!(fs::read_dir(bench.path("scenarios/one/golden")).unwrap().count(), 1);
 }
+
+#[test]
+fn text_of_a_failed_call_never_becomes_a_golden() {
+    let bench = Bench::of(GOLDEN);
+    for (hook, exit) in [("/no/such/hook", "127"), ("echo half; exit 3", "3"), ("kill -SEGV $$", "signal")] {
+        let seen = bench.run(hook, "").code(1);
+        assert!(!bench.path(NEW).exists(), "{hook}");
+        assert!(stdout(&seen).contains(exit) && stdout(&seen).contains("mend the call first"), "{}", stdout(&seen));
+        assert_eq!(stdout(&bench.call("accept").code(0)), "nothing is pending\n");
+    }
+    let seen = bench.run("./no-such-hook", "").code(1);
+    assert!(stdout(&seen).contains("name it by its whole path or by `./`"), "{}", stdout(&seen));
+}

@@ -72,7 +72,12 @@ pub fn dispatch() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+            return match error.use_stderr() {
+                // Called by the client with its arguments forgotten: 2 would block every prompt.
+                true if std::env::args_os().len() < 2 => ExitCode::FAILURE,
+                true => ExitCode::from(2),
+                false => ExitCode::SUCCESS,
+            };
         }
     };
     let environment = Environment::read();

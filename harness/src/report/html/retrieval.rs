@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::number;
 use super::svg::Svg;
-use crate::quality::{MIN_GRADE, Measure, wilson};
+use crate::quality::{MIN_GRADE, Measure, SHOWN, wilson};
 use crate::report::trec::usual_answer;
 use crate::run_event::Retrieved;
 use crate::summary::{StepSummary, Summary, mean_over_steps};
@@ -13,19 +13,6 @@ use crate::summary::{StepSummary, Summary, mean_over_steps};
 const N_RANKS: usize = 10;
 /// Most questions that are listed, worst first.
 const MAX_QUESTIONS: usize = 150;
-
-/// The measures that are shown, in this order.
-const MEASURES: [Measure; 9] = [
-    Measure::Precision(1),
-    Measure::Precision(5),
-    Measure::Recall(5),
-    Measure::Recall(10),
-    Measure::ReciprocalRank(10),
-    Measure::Ndcg(10),
-    Measure::Hit(5),
-    Measure::Abstain,
-    Measure::BytePrecision,
-];
 
 /// The section.
 #[derive(Debug, Serialize)]
@@ -76,7 +63,7 @@ pub(super) fn retrieval(summary: &Summary) -> Option<Retrieval> {
     let shown = asked.iter().take(MAX_QUESTIONS).enumerate();
     let questions = shown.filter_map(|(nth, (step, ndcg))| question(nth, summary, step, *ndcg)).collect();
     Some(Retrieval {
-        measures: MEASURES.into_iter().filter_map(|measure| measure_row(summary, measure)).collect(),
+        measures: SHOWN.into_iter().filter_map(|measure| measure_row(summary, measure)).collect(),
         questions,
         n_left_out: n_questions.saturating_sub(MAX_QUESTIONS),
         n_quiet: quiet.len(),
