@@ -41,8 +41,9 @@ fn each_end_of_a_comparison_has_its_sentence() {
         ("+12% [+10% to +14%] over 20 pairs", "+12% [+10% to +14%] over 20 pairs, then +0% [-2% to +2%] over 40 pairs");
     let slow = "find what the hook does in this time, or raise the bound on purpose";
     let once = "latency.cpu.p50 < +10% vs baseline with confirm=0";
-    type Row = (&'static str, &'static [Decision], Verdict, &'static str, &'static str, &'static str);
-    let table: [Row; 6] = [
+    /// Gate, decisions, and the verdict, figures, sentence and remedy that they make.
+    type Row<'a> = (&'a str, &'a [Decision], Verdict, &'a str, &'a str, &'a str);
+    let table: [Row<'_>; 6] = [
         (GATE, &[Pass], Verdict::Pass, first, "which keeps < +10% vs baseline", ""),
         (once, &[Fail], Verdict::Fail, first, "which breaks < +10% vs baseline", slow),
         (

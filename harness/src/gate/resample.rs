@@ -65,7 +65,7 @@ fn block_length(n: usize) -> usize {
 /// Draws n of n rounds by blocks of neighbours, the first of which follows the last.
 fn draw(drawn: &mut Vec<usize>, n: usize, block: usize, rng: &mut Rng) {
     drawn.clear();
-    while drawn.len() < n {
+    for _ in 0..n.div_ceil(block) {
         let start = rng.usize(..n);
         drawn.extend((start..start + block).map(|at| at % n));
     }

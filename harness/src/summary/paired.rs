@@ -99,6 +99,15 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_one_round_count_as_their_geometric_mean() {
+        // The root of 100 · 400 is 200, twice the baseline.
+        let call = |arm, cpu_us| timed("x", 0, 0, arm, cpu_us);
+        let (candidate, baseline) = (Arm::Candidate, Arm::Baseline);
+        let found = all_pairs(&summary(0, [call(candidate, 100), call(candidate, 400), call(baseline, 100)]));
+        assert!(found.len() == 1 && (found[0].log_ratio - 2f64.ln()).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
     fn cold_and_incomplete_rounds_give_no_pair_and_confirmations_count_up() {
         let pair = |round| [timed("x", 0, round, Arm::Candidate, 100), timed("x", 0, round, Arm::Baseline, 100)];
         let mut events: Vec<RunEvent> = pair(0).into_iter().chain(pair(1)).collect();
