@@ -181,7 +181,8 @@ fn rank_evaluates_the_hand_written_corpus() {
 #[test]
 fn usage_errors_are_2_and_help_and_version_0() {
     let world = World::bare();
-    for args in [&[][..], &["nonsense"], &["show"], &["import"], &["forget"], &["rank"], &["status", "--nonsense"]] {
+    assert_eq!(world.run(&[]).code, Some(1), "a settings entry without its arguments must not block a prompt");
+    for args in [&["nonsense"][..], &["show"], &["import"], &["forget"], &["rank"], &["status", "--nonsense"]] {
         let ran = world.run(args);
         assert!(ran.code == Some(2) && ran.stdout.is_empty() && !ran.stderr.is_empty(), "{args:?}: {ran:?}");
     }

@@ -10,6 +10,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::corpus::reader::{Lines, judgements, required};
 use crate::corpus::row::{ANSWERABLE, KINDS, QueryRow, RecordRow};
+}
+
+use crate::corpus::reader::{Lines, judgements, manifest, required};
+use crate::corpus::row::{QueryRow, RecordRow};
 use crate::failure::Failure;
 use crate::quality::MIN_GRADE;
 use crate::shard::Slice;
@@ -38,7 +42,7 @@ pub struct Query {
 pub struct Collection {
     /// Folder of the corpus.
     pub folder: PathBuf,
-    /// Name of the folder.
+    /// Its name in reports.
     pub name: String,
     /// Questions in file order.
     pub queries: Vec<Query>,
@@ -75,11 +79,9 @@ impl Collection {
                 (at - 1) % shard.total() == shard.index() - 1
             });
         }
-        let name = folder.canonicalize().ok();
-        let name = name.as_deref().unwrap_or(folder).file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Collection {
             folder: folder.to_owned(),
-            name: name.unwrap_or_default(),
+            name: name(folder),
             queries,
             fingerprint: format!("{:016x}", hash.digest()),
             shard,
@@ -107,6 +109,15 @@ fn refuse_unjudged(folder: &Path, queries: &[Query]) -> Result<(), Failure> {
     let message = "judges no answer to any of the answerable questions";
     let remedy = "write `qid 0 doc_id grade` with grade 2 or 3, and look at the corpus with `hookbench corpus check`";
     Err(Failure::usage(folder.join("qrels"), message, remedy))
+}
+
+/// The name that the manifest gives; of a collection without one of ours the folder's.
+fn name(folder: &Path) -> String {
+    if let Ok(Some(manifest)) = manifest(folder) {
+        return manifest.name;
+    }
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn queries(

@@ -3,6 +3,7 @@
 //! Each point has a title with its figures, so that the picture can be read without colours and by a screen reader. The
 //! same evaluation gives the same bytes. Axes start at zero for shares, since a cut axis makes noise look like a win.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::evaluation::{Evaluation, Run};
@@ -214,8 +215,9 @@ fn series(svg: &mut String, points: &[Point], group: &str, nth: usize, scale: &S
         }
         // What later marks will cover is drawn larger, so that a rim of it stays.
         let near = |other: &Point| (at(other).0 - x).abs().max((at(other).1 - y).abs()) < NEAR;
-        let covered = points.iter().skip(place + 1).filter(|other| other.group != group && near(other)).count();
-        let size = 1.0 + 0.6 * covered.min(4) as f64;
+        let covering = points.iter().skip(place + 1).filter(|other| other.group != group && near(other));
+        let groups: BTreeSet<&str> = covering.map(|other| &*other.group).collect();
+        let size = 1.0 + 0.6 * groups.len().min(3) as f64;
         mark(svg, (x, y), size, nth, &format!("{}: {:.3} at {:.0}", point.label, point.y, point.x));
     }
 }
