@@ -2,7 +2,7 @@
 //!
 //! Guarantee: the first signal raises the [`Interrupt`] and nothing else, so that the run can end its hooks, remove
 //! its sandboxes and keep what it has. The second one ends the process at once; launchers see that by themselves and
-//! end their hooks. Signals within [`ECHO`] of the first are the first: `timeout` and other wrappers send each signal to
+//! end their hooks. Signals within half a second of the first are the first: `timeout` and other wrappers send each signal to
 //! the process and to its group, and nobody asks twice that fast.
 //!
 //! Not here: what a raised interrupt does. Callers abandon their call, the replay stops, the report says so.

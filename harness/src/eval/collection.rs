@@ -8,12 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::corpus::reader::{Lines, judgements, required};
-use crate::corpus::row::{ANSWERABLE, KINDS, QueryRow, RecordRow};
-}
-
 use crate::corpus::reader::{Lines, judgements, manifest, required};
-use crate::corpus::row::{QueryRow, RecordRow};
+use crate::corpus::row::{ANSWERABLE, KINDS, QueryRow, RecordRow};
 use crate::failure::Failure;
 use crate::quality::MIN_GRADE;
 use crate::shard::Slice;
