@@ -89,8 +89,6 @@ fn one(baseline: &[Scored], system: &str, scored: &[Scored], column: Column) -> 
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may stop at a surprise")]
-
     use super::super::score::RankingScore;
     use super::*;
 

@@ -55,7 +55,7 @@ pub fn systems(path: &Path, text: &str) -> Result<Vec<System>, Failure> {
     }
     let mut systems = Vec::new();
     for table in &file.systems {
-        for key in table.grid.keys().filter(|key| !table.command.contains(&format!("{{{key}}}"))) {
+        if let Some(key) = table.grid.keys().find(|key| !table.command.contains(&format!("{{{key}}}"))) {
             let message = format!("`{}`: the command has no place for `{key}`", table.name);
             return Err(wrong(message, &format!("write {{{key}}} into the command, or take the key out of the grid")));
         }

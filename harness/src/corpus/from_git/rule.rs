@@ -210,7 +210,7 @@ pub(super) fn spoken(subject: &str) -> String {
     };
     let words = rest.split_whitespace().filter(|word| {
         let bare = word.trim_matches(|sign: char| "()[],.;".contains(sign));
-        !bare.strip_prefix('#').is_some_and(|number| number.parse::<u64>().is_ok()) && !is_commit_id(bare)
+        bare.strip_prefix('#').is_none_or(|number| number.parse::<u64>().is_err()) && !is_commit_id(bare)
     });
     let text = [said].into_iter().filter(|said| !said.is_empty()).chain(words).collect::<Vec<_>>().join(" ");
     text.trim_matches(|sign: char| " .:-".contains(sign)).to_owned()

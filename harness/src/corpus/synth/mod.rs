@@ -244,14 +244,14 @@ fn planted(
         change(&mut row);
         made.push((row, Vec::new(), grade, after));
     };
-    if nth % 4 == 0 {
+    if nth.is_multiple_of(4) {
         let filler = word(hash(&["near", &target.row.doc_id]) % 100_000);
         let change = |row: &mut RecordRow| {
             row.result.push_str(&format!(" Seen again beside the {filler}."));
         };
         later(random, "near-duplicate", &change, 2);
     }
-    if nth % 6 == 0 {
+    if nth.is_multiple_of(6) {
         let common = COMMON.get(random.usize(0..COMMON.len())).copied().unwrap_or("value");
         let change = |row: &mut RecordRow| {
             row.result = format!("Reversed: {} no longer; it uses the {common} instead.", row.request);

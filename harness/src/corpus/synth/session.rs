@@ -217,7 +217,7 @@ fn sentences(random: &mut Rng, keywords: &[String], identifiers: &[String], word
 fn written_line(random: &mut Rng, identifier: &str, nth: u32, words: u64) -> String {
     let (a, b) = (word(zipf(random, words)), word(zipf(random, words)));
     match nth {
-        0 => format!("pub fn {identifier}({a}: &str) -> Result<{}, Error> {{", b),
+        0 => format!("pub fn {identifier}({a}: &str) -> Result<{b}, Error> {{"),
         1 => format!("let {a} = {identifier}(&{b}, {})?;", random.u16(..)),
         _ => format!("assert_eq!({identifier}(\"{a}\"), Some({}));", random.u16(..)),
     }
