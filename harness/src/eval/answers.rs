@@ -117,13 +117,14 @@ impl Answers {
     }
 }
 
-/// Score and id of every line of a run, by qid.
-type Scored<'a> = BTreeMap<&'a str, Vec<(f64, &'a str)>>;
+/// qid → (score, id) of every line of one run.
+type ByQuery<'t> = BTreeMap<&'t str, Vec<(f64, &'t str)>>;
 
+/// The runs of an output, by tag.
 fn runs(stdout: &[u8], asked: &HashSet<&str>, k: u32) -> Result<Vec<RunAnswers>, String> {
     let text = std::str::from_utf8(stdout).map_err(|_| "its output is not UTF-8".to_owned())?;
     let mut tags: Vec<&str> = Vec::new();
-    let mut scored: HashMap<&str, Scored<'_>> = HashMap::new();
+    let mut scored: HashMap<&str, ByQuery<'_>> = HashMap::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [qid, _, doc_id, _, score, tag] = words.as_slice() else {

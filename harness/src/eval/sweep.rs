@@ -55,12 +55,20 @@ pub fn systems(path: &Path, text: &str) -> Result<Vec<System>, Failure> {
     }
     let mut systems = Vec::new();
     for table in &file.systems {
+        if table.name.trim().is_empty() || table.command.trim().is_empty() {
+            return Err(wrong("a [[system]] has no name or no command".to_owned(), "write both"));
+        }
+        if let Some((key, _)) = table.grid.iter().find(|(_, values)| values.is_empty()) {
+            let message = format!("`{}`: `{key}` has no value to try", table.name);
+            return Err(wrong(message, "write at least one value, or take the key out of the grid"));
+        }
         if let Some(key) = table.grid.keys().find(|key| !table.command.contains(&format!("{{{key}}}"))) {
             let message = format!("`{}`: the command has no place for `{key}`", table.name);
             return Err(wrong(message, &format!("write {{{key}}} into the command, or take the key out of the grid")));
         }
-        systems
-            .extend(combinations(table).map_err(|message| wrong(message, "write numbers, texts or true and false"))?);
+        systems.extend(combinations(table).map_err(|message| {
+            wrong(message, "write numbers, texts or true and false, and sweep fewer values at a time")
+        })?);
         if systems.len() > MAX_COMBINATIONS {
             return Err(wrong(format!("more than {MAX_COMBINATIONS} combinations"), "sweep fewer values at a time"));
         }
@@ -160,6 +168,9 @@ mod tests {
                 "two systems",
             ),
             (table("what = 1\n"), "sweep.toml:5"),
+            (table("grid = { x = [] }\n"), "`x` has no value"),
+            (table("").replace("\"m\"", "\" \""), "no name or no command"),
+            (table("").replace("\"r {x}\"", "\"\""), "no name or no command"),
         ] {
             let found = read(&text).unwrap_err();
             assert!(found.contains(why), "{found}");
