@@ -133,6 +133,19 @@ fn a_system_that_crashes_or_hangs_loses_only_its_own_row() {
 }
 
 #[test]
+fn a_baseline_that_crashes_leaves_the_others_their_rows_and_says_why() {
+    let place = Place::new();
+    for good in [&[("good", "perfect.run")][..], &[]] {
+        let mut command = place.eval(good, "--out out --against crash");
+        let output = command.arg("--system").arg("crash=echo oh no >&2; exit 3").output().unwrap();
+        let talk = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{talk}");
+        assert!(talk.contains("no answer from crash: it ended with code 3: oh no"), "{talk}");
+        assert_eq!(report(&place.path("out"))["runs"].as_array().unwrap().len(), good.len());
+    }
+}
+
+#[test]
 fn a_resumed_evaluation_runs_no_system_again() {
     let place = Place::new();
     let counted = "counted=echo x >> count; sh answer.sh poor.run";
