@@ -35,10 +35,10 @@ const REPO_COMMITS: usize = 20_000;
 /// Mistakes in flags, files or the corpus, and the interrupt; what systems do wrong is in the report.
 pub fn eval(args: &EvalArgs, note: &dyn Fn(&str)) -> Result<(String, ExitCode), Failure> {
     let systems = systems(args)?;
-    check_place(&args.out)?;
     let shard = args.shard.slice(|name| std::env::var(name).ok(), note)?;
     // Created first, so that a file that cannot be written costs nothing.
     let table = args.parquet.as_deref().map(parquet::create).transpose()?;
+    check_place(&args.out)?;
     let folder = corpus(args)?;
     let plan = Plan {
         collection: Collection::read(&folder, shard)?,
