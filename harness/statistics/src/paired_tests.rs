@@ -234,6 +234,12 @@ fn p_values_of_an_unchanged_hook_are_spread_evenly() {
     }
 }
 
+/// Whether the p-values are each other's mirror, but for the rounding of sums in another order.
+fn mirrored(here: &Interval, there: &Interval) -> bool {
+    let near = |left: f64, right: f64| (left - right).abs() <= 1e-9 * left.max(right);
+    near(here.p_not_above, there.p_not_below) && near(here.p_not_below, there.p_not_above)
+}
+
 fn samples() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(-1.0..1.0, 2..60)
 }
@@ -255,11 +261,11 @@ proptest! {
         let (here, there) =
             (median_interval(&samples, 0.95, seed).unwrap(), median_interval(&swapped, 0.95, seed).unwrap());
         prop_assert_eq!((here.estimate, here.low, here.high), (-there.estimate, -there.high, -there.low));
-        prop_assert_eq!((here.p_not_above, here.p_not_below), (there.p_not_below, there.p_not_above));
+        prop_assert!(mirrored(&here, &there), "{here:?} {there:?}");
         let (here, there) =
             (mean_interval(&samples, 0.95, seed).unwrap(), mean_interval(&swapped, 0.95, seed).unwrap());
         prop_assert_eq!((here.estimate, here.low, here.high), (-there.estimate, -there.high, -there.low));
-        prop_assert_eq!((here.p_not_above, here.p_not_below), (there.p_not_below, there.p_not_above));
+        prop_assert!(mirrored(&here, &there), "{here:?} {there:?}");
     }
 
     #[test]
