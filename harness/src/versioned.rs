@@ -1,7 +1,7 @@
-//! Reading a JSON file that names its format and version: one rule for all of them.
+//! JSON files that name their format and version: one rule for reading and writing all of them.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
 struct Head {
@@ -25,4 +25,17 @@ pub fn parse<T: DeserializeOwned>(text: &str, what: &str, format: &str, major: u
         return Err(format!("format version {}.x is newer than {major}.x: update hookbench", head.major));
     }
     serde_json::from_str(text).map_err(other)
+}
+
+/// The text of such a file, with a newline at its end.
+pub fn to_text(file: &impl Serialize) -> String {
+    // Serialising plain structs of strings and finite numbers into memory cannot fail.
+    let mut text = serde_json::to_string_pretty(file).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A ratio or share with at most six decimals: short enough that every reader of JSON gives the same number.
+pub fn six(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
 }

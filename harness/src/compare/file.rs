@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Both, Comparison, EventTimes, MeasureChange, StepChange, Times};
 use crate::run_event::Verdict;
-use crate::versioned;
+use crate::versioned::{self, six};
 
 /// Name of the format.
 const FORMAT: &str = "hookbench-comparison";
@@ -212,10 +212,7 @@ impl ComparisonFile {
 
     /// The text of the file, with a newline at its end.
     pub fn to_text(&self) -> String {
-        // Serialising plain structs of strings and finite numbers into memory cannot fail.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        versioned::to_text(self)
     }
 }
 
@@ -288,9 +285,4 @@ fn measure_file(change: &MeasureChange) -> MeasureFile {
             .map(|flip| FlipFile { query: flip.query.clone(), score: flip.score.map(six).into() })
             .collect(),
     }
-}
-
-/// A number with at most six decimals, so that every reader of JSON gives the same one.
-fn six(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
 }

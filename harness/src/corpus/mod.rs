@@ -21,6 +21,11 @@ pub fn short_id(letter: char, parts: &[&str]) -> String {
     format!("{letter}_{:012x}", hash(parts) >> 16)
 }
 
+/// A time, in seconds since 1970, as a corpus writes it; empty outside the calendar.
+pub(in crate::corpus) fn rfc3339(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).map(|at| at.to_string()).unwrap_or_default()
+}
+
 /// A hash of parts that is the same on every machine.
 pub fn hash(parts: &[&str]) -> u64 {
     // A separator that no part has keeps ("ab", "c") and ("a", "bc") apart.

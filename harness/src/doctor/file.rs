@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Check, Evidence, Machine, overall, smallest_visible};
 use crate::latency::{Contention, Distribution, Quantile};
 use crate::run_event::Verdict;
-use crate::versioned;
+use crate::versioned::{self, six};
 
 /// Name of the format.
 const FORMAT: &str = "hookbench-doctor";
@@ -170,10 +170,7 @@ impl DoctorFile {
 
     /// The text of the file, with a newline at its end.
     pub fn to_text(&self) -> String {
-        // Serialising plain structs of strings and finite numbers into memory cannot fail.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        versioned::to_text(self)
     }
 }
 
@@ -221,10 +218,6 @@ impl From<Verdict> for VerdictFile {
             Verdict::Skipped => VerdictFile::Skipped,
         }
     }
-}
-
-fn six(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use hookbench_statistics::{holm, mean_interval, sign_flip_p};
+use hookbench_statistics::{CONFIDENCE, holm, mean_interval, sign_flip_p};
 
-use super::row::{CONFIDENCE, Column, SEED};
+use super::row::{Column, SEED};
 use super::score::Scored;
 
 /// Measures that are tested.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evaluation::{Evaluation, Run};
 use super::row::{Estimate, Row};
+use crate::versioned::{self, six};
 
 /// Name of the format.
 pub const FORMAT: &str = "hookbench-evaluation";
@@ -138,10 +139,7 @@ impl EvaluationFile {
 
     /// The text of the file, with a newline at its end.
     pub fn to_text(&self) -> String {
-        // Serialising plain structs of strings and finite numbers into memory cannot fail.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        versioned::to_text(self)
     }
 
     /// JSON Schema of the format.
@@ -180,8 +178,4 @@ fn row(row: &Row) -> RowFile {
 
 fn estimate(estimate: &Estimate) -> EstimateFile {
     EstimateFile { mean: six(estimate.mean), low: six(estimate.low), high: six(estimate.high), n_queries: estimate.n }
-}
-
-fn six(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
 }

@@ -5,12 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hookbench_statistics::{mean_interval, wilson};
+use hookbench_statistics::{CONFIDENCE, mean_interval, wilson};
 
 use super::score::{RankingScore, Scored};
 
-/// Confidence of every interval.
-pub const CONFIDENCE: f64 = 0.95;
 /// Seed of every resampling, so that a report can be made again.
 pub const SEED: u64 = 1;
 

@@ -7,8 +7,9 @@ use hookbench_statistics::{CONFIDENCE, median_interval};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::summary_file::{LatencyFile, latency_file, six};
+use super::summary_file::{LatencyFile, latency_file};
 use crate::summary::{Clock, StepSummary, Summary, Timing, pairs};
+use crate::versioned::six;
 
 /// Seed of the resamples: a saved run gives what the live one did.
 const SEED: u64 = 1;

@@ -15,7 +15,7 @@ use crate::latency::{CONFIDENCE, Contention, Distribution, Quantile, needed};
 use crate::quality::{KEPT, MIN_GRADE};
 use crate::run_event::Verdict;
 use crate::summary::{Budget, BudgetMeasure, Clock, ScenarioState, StepSummary, Summary, Timing, mean_over_steps};
-use crate::versioned;
+use crate::versioned::{self, six};
 
 /// Name of the format.
 const FORMAT: &str = "hookbench-summary";
@@ -276,10 +276,7 @@ impl SummaryFile {
 
     /// The text of the file, with a newline at its end.
     pub fn to_text(&self) -> String {
-        // Serialising plain structs of strings and finite numbers into memory cannot fail.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        versioned::to_text(self)
     }
 
     /// The answer to the whole run.
@@ -406,9 +403,4 @@ pub(super) fn latency_file(distribution: &Distribution) -> LatencyFile {
             .map(|quantile| needed(quantile, CONFIDENCE))
             .find(|need| distribution.count() < *need),
     }
-}
-
-/// A ratio or share with at most six decimals: short enough that every reader of JSON gives the same number.
-pub(super) fn six(number: f64) -> f64 {
-    (number * 1e6).round() / 1e6
 }

@@ -21,7 +21,7 @@ use self::question::{Form, question};
 use super::ask::{Ask, SMALL_TALK};
 use super::row::{Judgement, Manifest, QueryRow, RecordRow};
 use super::writer::CorpusWriter;
-use super::{hash, short_id};
+use super::{hash, rfc3339, short_id};
 use crate::failure::Failure;
 
 pub(super) use self::people::is_address;
@@ -349,10 +349,6 @@ fn query_row(recipe: &Recipe, change: &Change, form: &str, kind: &str, ask: &Ask
         text: ask.text(),
         hook: ask.payload(&recipe.project, &session),
     }
-}
-
-fn rfc3339(seconds: i64) -> String {
-    jiff::Timestamp::from_second(seconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
 fn month(change: &Change) -> String {

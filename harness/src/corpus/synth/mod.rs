@@ -15,12 +15,12 @@ use std::path::Path;
 
 use fastrand::Rng;
 
-use self::session::{Made, World, rfc3339};
+use self::session::{Made, World};
 use self::vocabulary::{COMMON, synonym, word, zipf};
 use super::ask::{Ask, SMALL_TALK};
 use super::row::{Judgement, Manifest, QueryRow, RecordRow};
 use super::writer::CorpusWriter;
-use super::{hash, short_id};
+use super::{hash, rfc3339, short_id};
 use crate::failure::Failure;
 
 /// What to make.

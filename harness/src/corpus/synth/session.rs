@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::vocabulary::{COMMON, VERBS, identifier, word, zipf};
 use crate::corpus::row::RecordRow;
-use crate::corpus::{hash, short_id};
+use crate::corpus::{hash, rfc3339, short_id};
 
 /// Sessions of one topic in one era, on average.
 const SESSIONS_PER_ERA: u64 = 4;
@@ -177,11 +177,6 @@ fn drawn_length(random: &mut Rng) -> u64 {
         length += 1;
     }
     length
-}
-
-/// A time as the corpus writes it.
-pub(super) fn rfc3339(seconds: i64) -> String {
-    jiff::Timestamp::from_second(seconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
 /// `n` different entries, in their order.
